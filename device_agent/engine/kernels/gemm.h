@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Large matrix products of the encoder: C[M, N] = epilogue(A[M, K] * W[N, K]^T), float32.
+//
+// Each element is one chain of multiply-adds over k = 0 .. K-1, whatever the tiling, the threads
+// and the other rows of the call are; so its bits depend on its own inputs alone.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "device_agent/engine/kernels/epilogue.h"
+#include "device_agent/engine/kernels/thread_pool.h"
+#include "device_agent/engine/kernels/weight_view.h"
+
+namespace shardscope::engine::kernels {
+
+/// How the columns of W belong to the columns of A.
+enum class WeightOrder : std::uint8_t {
+    Plain, ///< column k of W meets column k of A
+    Conv3, ///< W is [N][K/3][3], a ggml convolution with the tap innermost, and a row of A is three
+           ///< consecutive time steps: column channel*3 + tap of W meets tap*(K/3) + channel of A
+};
+
+/// One product. Rows of A may overlap (lda < K: a convolution read in place). C must not overlap A.
+struct Gemm {
+    const float* a = nullptr;
+    std::size_t rows = 0; ///< M
+    std::size_t lda = 0;  ///< floats from row to row of A
+    WeightView weights;   ///< [N, K]
+    WeightOrder order = WeightOrder::Plain;
+    float* c = nullptr;
+    std::size_t ldc = 0; ///< floats from row to row of C
+    Epilogue epilogue;
+};
+
+/// Columns of W that are packed at a time: about 1 MiB of float32, which a level-2 cache holds.
+constexpr std::size_t gemmColumnsPerBlock(std::size_t n, std::size_t k) {
+    const std::size_t padded = (n + 63) / 64 * 64;
+    const std::size_t fitting = (std::size_t{1} << 18) / std::max<std::size_t>(k, 1) / 64 * 64;
+    return std::clamp<std::size_t>(fitting, 64, padded);
+}
+
+/// Rows of A that a worker packs at a time: about 256 KiB, a multiple of 16.
+constexpr std::size_t gemmRowsPerBlock(std::size_t k) {
+    const std::size_t fitting = (std::size_t{1} << 16) / std::max<std::size_t>(k, 1) / 16 * 16;
+    return std::clamp<std::size_t>(fitting, 16, 128);
+}
+
+/// Scratch that gemm() needs for N x K weights; the same on every CPU.
+constexpr std::size_t gemmScratchBytes(std::size_t n, std::size_t k, unsigned threads) {
+    const std::size_t depth = (k + 3) / 4 * 4;
+    return (gemmColumnsPerBlock(n, k) + threads * gemmRowsPerBlock(k)) * depth * sizeof(float) + 64;
+}
+
+/// Computes one product on all threads of the pool; `scratch` has gemmScratchBytes(N, K, threads).
+void gemm(ThreadPool& pool, const Gemm& product, std::span<std::byte> scratch);
+
+} // namespace shardscope::engine::kernels
