@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "device_agent/engine/audio/fft400.h"
 #include "device_agent/engine/audio/wav_reader.h"
 #include "sim_engine/base/result.h"
 #include "sim_engine/base/units.h"
 
 namespace shardscope::audio {
 
-constexpr int kFftSize = 400; ///< samples under one frame's window
-constexpr int kHop = 160;     ///< samples from frame to frame (10 ms)
-constexpr int kBins = kFftSize / 2 + 1;
-constexpr int kWindowFrames = 3000; ///< frames the encoder takes at once (30 s)
+constexpr int kFftSize = 400;        ///< samples under one frame's window
+constexpr int kHop = 160;            ///< samples from frame to frame (10 ms)
+constexpr int kBins = Fft400::kBins; ///< of the power spectrum
+constexpr int kWindowFrames = 3000;  ///< frames the encoder takes at once (30 s)
 
 /// The mel filter bank as it stands in a model file: melCount x kBins little-endian float32, mel
 /// outermost, at any alignment.
@@ -44,7 +46,7 @@ public:
 
     int melCount() const { return m_melCount; }
 
-    /// Working memory of one thread, for any range of frames; 64-byte alignment is best, 16 needed.
+    /// Working memory of one thread, for any range of frames, at any alignment.
     static base::Bytes scratchBytes();
 
     /// How many frames of a recording touch its samples; all later ones are silence.
@@ -80,18 +82,32 @@ public:
         std::span<std::byte> scratch) const;
 
 private:
-    /// One filter: the bins where it is not zero.
+    struct Scratch;
+
+    /// One filter: the bins where it is not zero. Their weights follow each other in m_weights.
     struct Filter {
         int firstBin = 0;
         int binCount = 0;
-        std::size_t weights = 0; ///< index of its first weight in m_weights
     };
 
     MelFrontEnd() = default;
 
+    static Scratch& scratchIn(std::span<std::byte> bytes);
+
+    /// Frames [first, last) of the recording; `out` may be null when only the maximum is wanted.
+    base::Result<float> computeRange(
+        const WavReader& wav, std::int64_t first, std::int64_t last, float* out, std::size_t stride,
+        std::span<std::byte> scratch) const;
+
+    /// Four frames from `samples` on, of which the first `frames` are written; their maximum.
+    float
+    computeFour(const float* samples, int frames, float* out, std::size_t stride, Scratch& s) const;
+
     int m_melCount = 0;
     std::vector<Filter> m_filters;
     std::vector<float> m_weights;
+    std::array<float, kFftSize> m_window{}; ///< periodic Hann
+    Fft400 m_fft;
 };
 
 } // namespace shardscope::audio

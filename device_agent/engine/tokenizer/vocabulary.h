@@ -36,8 +36,8 @@ public:
     /// `modelTokens` is n_vocab of the file's header, which decides the special ids: 51864
     /// (English), 51865 or 51866 (multilingual, 99 or 100 languages). `path` and `offset` (of
     /// bytes[0] in the file) serve the messages.
-    /// Errors: BadInput for another n_vocab, more tokens than n_vocab or fewer than the text
-    /// tokens, and any length that does not fit the bytes.
+    /// Errors: BadInput for another n_vocab, more tokens than n_vocab, and any count or length that
+    /// does not fit the bytes.
     static base::Result<Vocabulary> read(
         std::span<const std::byte> bytes, int modelTokens, const std::string& path,
         std::uint64_t offset);
