@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Working space that the engine's kernels may use, known to the planner, which gives it its place
+// in the arena. The kernels' own size functions must stay within these bounds; a test holds them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sim_engine/base/units.h"
+
+namespace shardscope::model {
+
+/// Packed columns of an [outer, inner] weight matrix (1 MiB or 64 columns) and packed rows of the
+/// activations for each thread (256 KiB or 16 rows).
+constexpr base::Bytes matMulScratch(std::int64_t outer, std::int64_t inner, std::int64_t threads) {
+    const std::int64_t depth = (inner + 3) / 4 * 4;
+    const std::int64_t all = (outer + 63) / 64 * 64;
+    const std::int64_t columns = std::clamp<std::int64_t>((1 << 18) / inner / 64 * 64, 64, all);
+    const std::int64_t rows = std::clamp<std::int64_t>((1 << 16) / inner / 16 * 16, 16, 128);
+    return base::Bytes((columns + threads * rows) * depth * 4 + 64);
+}
+
+/// Encoder attention: one packed head, and for each thread a tile of 32 query rows with its scores.
+constexpr base::Bytes
+attentionScratch(std::int64_t positions, std::int64_t headDim, std::int64_t threads) {
+    const std::int64_t padded = (positions + 63) / 64 * 64, dims = (headDim + 63) / 64 * 64;
+    return base::Bytes((2 * padded * dims + threads * 32 * (padded + 2 * dims + 64)) * 4 + 64);
+}
+
+/// Decode attention: the scores of one head for each thread.
+constexpr base::Bytes decodeAttentionScratch(std::int64_t positions, std::int64_t threads) {
+    return base::Bytes(threads * ((positions + 63) / 64 * 64) * 4 + 64);
+}
+
+/// Attention to the shared encoder output: scores, absorbed query and mixed value of every head.
+constexpr base::Bytes
+sharedAttentionScratch(std::int64_t positions, std::int64_t width, std::int64_t heads) {
+    return base::Bytes(heads * (2 * width + (positions + 63) / 64 * 64) * 4 + 64);
+}
+
+/// The mel front end: samples, transform and one frame of energies for each thread.
+constexpr base::Bytes melScratch(std::int64_t threads) {
+    return base::kibibytes(32) * threads;
+}
+
+/// Positions for which a KV cache has room: whole blocks of 16.
+constexpr std::int64_t paddedPositions(std::int64_t positions) {
+    return (positions + 15) / 16 * 16;
+}
+
+} // namespace shardscope::model

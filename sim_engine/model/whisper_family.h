@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The Whisper family: hyper-parameters, the tensors that a file must have, and the graph.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sim_engine/base/result.h"
+#include "sim_engine/model/graph.h"
+#include "sim_engine/model/model_card.h"
+
+namespace shardscope::model {
+
+inline constexpr std::string_view kWhisperFamily = "whisper";
+
+/// Hyper-parameters by their usual names.
+struct WhisperShape {
+    std::int64_t vocab = 0;
+    std::int64_t audioPositions = 0; ///< 1500
+    std::int64_t audioState = 0;     ///< d of the encoder
+    std::int64_t audioHeads = 0;
+    std::int64_t audioLayers = 0;
+    std::int64_t textPositions = 0; ///< 448
+    std::int64_t textState = 0;     ///< d of the decoder; equal to audioState
+    std::int64_t textHeads = 0;
+    std::int64_t textLayers = 0;
+    std::int64_t mels = 0; ///< 80, or 128 for large-v3
+    std::int64_t ftype = 0;
+
+    bool multilingual() const { return vocab >= 51865; }
+    std::int64_t headDim() const { return textState / textHeads; }
+};
+
+/// The shape that a card's hparams give. No check is made here: a card is checked when it is read.
+WhisperShape whisperShape(const ModelCard& card);
+
+/// Why this cannot be the shape of a Whisper model, or an empty view.
+std::string_view implausible(const WhisperShape& shape);
+
+/// Name, type and row-major shape of every tensor of such a model, in the order in which whisper
+/// files keep them; offsets and bytes are left at zero. `matrix` is the type of the large matrices.
+std::vector<TensorInfo> whisperTensors(const WhisperShape& shape, DType matrix);
+
+/// Prompt tokens before the first text token: [sot, no timestamps], or with language and task.
+std::int32_t whisperPromptTokens(const WhisperShape& shape);
+
+/// What Op::code means in a graph of this family.
+enum class WhisperOp : std::uint16_t {
+    Mel,
+    Conv1,
+    Conv2,
+    EncQuery, ///< with the layer norm before it
+    EncKey,
+    EncValue,
+    EncAttention,
+    EncOut,
+    EncFc1, ///< with the layer norm before it
+    EncFc2,
+    EncFinalNorm,
+    CrossKey,
+    CrossValue,
+    Embed,
+    SelfQuery, ///< with the layer norm before it
+    SelfKey,
+    SelfValue,
+    SelfAttention,
+    SelfOut,
+    CrossQuery,     ///< with the layer norm before it
+    CrossAttention, ///< with the absorbed projections when cross KV is shared
+    CrossOut,
+    Fc1, ///< with the layer norm before it
+    Fc2,
+    FinalNorm,
+    Logits, ///< a range of the vocabulary
+};
+
+/// The working buffers of a graph of this family, by index: BufferId(0) is Mel, and so on. After
+/// kFixed come one cross KV buffer a decoder layer (none when shared) and one self KV buffer each.
+enum class WhisperBuffer : std::uint32_t {
+    Mel,        ///< (frames + 2) x mels f32, time-major, one row of zeros at both ends
+    MelScratch, ///< working space of the mel front end
+    Conv1Out,   ///< (frames + 2) x d f32, one row of zeros at both ends
+    EncX,       ///< positions x d f32, the residual stream
+    EncNorm,    ///< positions x d f32
+    EncQ,       ///< positions x d f32; attention writes its output over it
+    EncK,       ///< positions x d f32
+    EncV,       ///< positions x d f32
+    EncHidden,  ///< positions x 4d f32
+    EncScratch, ///< packed weights, score tiles
+    EncOutput,  ///< positions x d f32, after the final norm
+    CrossRows,  ///< positions x d f32: K or V of one layer before they are stored
+    DecX,       ///< prompt x d f32
+    DecNorm,    ///< prompt x d f32
+    DecQ,       ///< prompt x d f32; attention writes its output over it
+    DecRow,     ///< prompt x d f32: K or V before they are stored
+    DecHidden,  ///< prompt x 4d f32
+    DecScratch, ///< scores, and absorbed rows with shared cross KV
+    Logits,     ///< rows of the largest vocabulary shard, f32
+    Rows,       ///< prompt rows of the token table and of the positions as they stand in the file
+    kFixed,
+};
+
+/// The id of a fixed buffer.
+inline base::BufferId whisperBuffer(WhisperBuffer b) {
+    return base::BufferId(static_cast<std::uint32_t>(b));
+}
+
+/// Builds the graph; see buildGraph.
+base::Result<Graph> buildWhisperGraph(const ModelCard& card, const GraphOptions& options);
+
+/// Audio positions that a run computes, and those that cross-attention keeps.
+std::int64_t whisperPositions(const WhisperShape& shape, const GraphOptions& options);
+std::int64_t whisperCrossPositions(const WhisperShape& shape, const GraphOptions& options);
+
+/// Text positions that a run can reach: prompt and tokens, at most what the model has.
+std::int64_t whisperTextPositions(const WhisperShape& shape, const GraphOptions& options);
+
+} // namespace shardscope::model

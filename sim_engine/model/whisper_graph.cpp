@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "sim_engine/base/format.h"
+#include "sim_engine/model/kernel_scratch.h"
+#include "sim_engine/model/whisper_family.h"
+
+namespace shardscope::model {
+namespace {
+
+using base::BufferId;
+using base::Bytes;
+using base::TensorId;
+using Stack = ShardKey::Stack;
+using B = WhisperBuffer;
+using Code = WhisperOp;
+
+/// Lays out buffers and ops of one model under one set of options.
+class Builder {
+public:
+    Builder(const ModelCard& card, const GraphOptions& options)
+        : m_card(card), m_options(options), m_shape(whisperShape(card)), m_d(m_shape.audioState),
+          m_positions(whisperPositions(m_shape, options)),
+          m_crossPositions(whisperCrossPositions(m_shape, options)),
+          m_textPositions(whisperTextPositions(m_shape, options)) {
+        m_graph.promptTokens =
+            options.promptTokens > 0 ? options.promptTokens : whisperPromptTokens(m_shape);
+    }
+
+    Graph build() {
+        layVocabulary();
+        layBuffers();
+        for (std::size_t i = 0; i < kPassCount; ++i)
+            m_graph.passes.push_back({static_cast<PassKind>(i), {}});
+        buildEncode();
+        buildCross();
+        buildDecode();
+        m_graph.passes[static_cast<std::size_t>(PassKind::Decode)].ops =
+            m_graph.pass(PassKind::Prefill).ops;
+        return std::move(m_graph);
+    }
+
+private:
+    bool shared() const { return m_options.crossKv == KvType::Shared; }
+
+    void layVocabulary();
+    void layBuffers();
+    void buildEncode();
+    void encoderLayer(std::int32_t layer);
+    void buildCross();
+    void buildDecode();
+    void selfAttention(std::int32_t layer);
+    void crossAttention(std::int32_t layer);
+    void mlp(std::int32_t layer);
+    void logits();
+
+    BufferId selfKv(std::int32_t layer) const {
+        const auto cross = shared() ? 0 : m_shape.textLayers;
+        return BufferId(
+            static_cast<std::uint32_t>(B::kFixed) + static_cast<std::uint32_t>(cross + layer));
+    }
+    BufferId crossKv(std::int32_t layer) const {
+        return shared()
+                   ? whisperBuffer(B::EncOutput)
+                   : BufferId(
+                         static_cast<std::uint32_t>(B::kFixed) + static_cast<std::uint32_t>(layer));
+    }
+
+    /// Starts an op of pass `m_pass`; matrices and vectors are named by tensor.
+    Op&
+    add(PassKind pass, std::string name, Code code, OpKind kind, ShardKey key,
+        std::initializer_list<std::string> tensors, std::initializer_list<BufferId> reads,
+        std::initializer_list<BufferId> writes);
+    /// The flops of a product of `rows` rows with every weight of the op's matrix.
+    static void productOf(Op& op, double rows, const TensorInfo& matrix) {
+        op.dtype = matrix.dtype;
+        op.cost.flops = 2.0 * rows * static_cast<double>(matrix.rows() * matrix.rowElements());
+    }
+    void product(Op& op, double rows, const std::string& matrix) const {
+        productOf(op, rows, m_card.tensor(m_card.find(matrix)));
+    }
+
+    const ModelCard& m_card;
+    const GraphOptions& m_options;
+    WhisperShape m_shape;
+    std::int64_t m_d, m_positions, m_crossPositions, m_textPositions;
+    std::int64_t m_rowsPerVocabShard = 0, m_vocabShards = 0;
+    Graph m_graph;
+};
+
+Op& Builder::add(
+    PassKind pass, std::string name, Code code, OpKind kind, ShardKey key,
+    std::initializer_list<std::string> tensors, std::initializer_list<BufferId> reads,
+    std::initializer_list<BufferId> writes) {
+    Op op;
+    op.name = std::move(name);
+    op.code = static_cast<std::uint16_t>(code);
+    op.kind = kind;
+    op.key = key;
+    for (const std::string& t : tensors) {
+        const TensorId id = m_card.find(t);
+        op.weights.push_back({id, 0, m_card.tensor(id).rows()});
+    }
+    op.reads = reads;
+    op.writes = writes;
+    m_graph.passes[static_cast<std::size_t>(pass)].ops.push_back(base::OpId(m_graph.ops.size()));
+    return m_graph.ops.emplace_back(std::move(op));
+}
+
+/// Vocabulary shards that are about as large as the largest other shard of a decoding pass.
+void Builder::layVocabulary() {
+    const TensorInfo& table = m_card.tensor(m_card.find("decoder.token_embedding.weight"));
+    std::int64_t shards = m_options.vocabShards;
+    if (shards == 0) {
+        const TensorInfo& fc = m_card.tensor(m_card.find("decoder.blocks.0.mlp.0.weight"));
+        const TensorInfo& square = m_card.tensor(m_card.find("decoder.blocks.0.attn.out.weight"));
+        const Bytes layer = fc.bytes * 2 + square.bytes * (shared() ? 8 : 6);
+        Bytes target = fc.bytes;
+        if (m_options.decoder.kind == Granularity::Kind::Sublayer)
+            target = std::max(fc.bytes * 2, square.bytes * 4);
+        if (m_options.decoder.kind == Granularity::Kind::Layers)
+            target = layer * std::min<std::int64_t>(m_options.decoder.layers, m_shape.textLayers);
+        shards = (table.bytes.value + target.value - 1) / target.value;
+    }
+    m_rowsPerVocabShard = (m_shape.vocab + shards - 1) / shards;
+    m_vocabShards = (m_shape.vocab + m_rowsPerVocabShard - 1) / m_rowsPerVocabShard;
+}
+
+void Builder::layBuffers() {
+    const std::int64_t d = m_d, p = m_positions, prompt = m_graph.promptTokens;
+    const std::int64_t frames = 2 * p + 2;
+    const auto f32 = [](std::int64_t n) { return Bytes(4 * n); };
+    const auto lay = [&](const char* name, Region region, Bytes bytes) {
+        m_graph.buffers.push_back({name, region, bytes});
+    };
+    const std::int64_t heads = m_shape.textHeads, threads = m_options.threads;
+    const Bytes encoderScratch = std::max(
+        {matMulScratch(d, 3 * m_shape.mels, threads), matMulScratch(d, 3 * d, threads),
+         matMulScratch(4 * d, d, threads), matMulScratch(d, 4 * d, threads),
+         attentionScratch(p, d / m_shape.audioHeads, threads)});
+    const Bytes decoderScratch = std::max(
+        decodeAttentionScratch(std::max(m_textPositions, m_crossPositions), threads),
+        shared() ? sharedAttentionScratch(m_crossPositions, d, heads) : Bytes(0));
+    lay("mel", Region::Audio, f32(frames * m_shape.mels));
+    lay("mel scratch", Region::Audio, melScratch(threads));
+    lay("conv1 output", Region::Activations, f32(frames * d));
+    lay("encoder x", Region::Activations, f32(p * d));
+    lay("encoder norm", Region::Activations, f32(p * d));
+    lay("encoder q", Region::Activations, f32(p * d));
+    lay("encoder k", Region::Activations, f32(p * d));
+    lay("encoder v", Region::Activations, f32(p * d));
+    lay("encoder hidden", Region::Activations, f32(p * 4 * d));
+    lay("encoder scratch", Region::Scratch, encoderScratch);
+    lay("encoder output", shared() ? Region::CrossKv : Region::Activations, f32(p * d));
+    lay("cross rows", Region::Activations, shared() ? Bytes(0) : f32(p * d));
+    lay("decoder x", Region::Activations, f32(prompt * d));
+    lay("decoder norm", Region::Activations, f32(prompt * d));
+    lay("decoder q", Region::Activations, f32(prompt * d));
+    lay("decoder row", Region::Activations, f32(prompt * d));
+    lay("decoder hidden", Region::Activations, f32(prompt * 4 * d));
+    lay("decoder scratch", Region::Scratch, decoderScratch);
+    lay("logits", Region::Activations, f32(m_rowsPerVocabShard));
+    const Bytes tokenRow =
+        m_card.tensor(m_card.find("decoder.token_embedding.weight")).bytesPerRow();
+    lay("embedding rows", Region::Activations, (tokenRow + f32(d)) * prompt);
+    for (std::int64_t i = 0; !shared() && i < m_shape.textLayers; ++i)
+        m_graph.buffers.push_back(
+            {base::formatted("cross KV %d", static_cast<int>(i)), Region::CrossKv,
+             kvRowBytes(m_options.crossKv, d, heads) * (2 * paddedPositions(m_crossPositions))});
+    for (std::int64_t i = 0; i < m_shape.textLayers; ++i)
+        m_graph.buffers.push_back(
+            {base::formatted("self KV %d", static_cast<int>(i)), Region::SelfKv,
+             kvRowBytes(m_options.selfKv, d, heads) * (2 * paddedPositions(m_textPositions))});
+}
+
+void Builder::buildEncode() {
+    const auto b = whisperBuffer;
+    const double p = static_cast<double>(m_positions);
+    const PassKind pass = PassKind::Encode;
+    const ShardKey stem{Stack::Encoder, -1, 0, 0};
+    Op& mel = add(pass, "mel", Code::Mel, OpKind::Mel, stem, {}, {b(B::MelScratch)}, {b(B::Mel)});
+    // A real FFT of 400 points and the filters, for each frame.
+    mel.cost.flops = 2 * p * (2.5 * 400 * 8.6 + 2.0 * 201 * 2 + 400);
+    ShardKey key = stem;
+    key.part = 1;
+    product(
+        add(pass, "encoder.conv1", Code::Conv1, OpKind::MatMul, key,
+            {"encoder.conv1.weight", "encoder.conv1.bias"}, {b(B::Mel), b(B::EncScratch)},
+            {b(B::Conv1Out)}),
+        2 * p, "encoder.conv1.weight");
+    key.part = 2;
+    product(
+        add(pass, "encoder.conv2", Code::Conv2, OpKind::MatMul, key,
+            {"encoder.conv2.weight", "encoder.conv2.bias", "encoder.positional_embedding"},
+            {b(B::Conv1Out), b(B::EncScratch)}, {b(B::EncX)}),
+        p, "encoder.conv2.weight");
+    for (std::int64_t i = 0; i < m_shape.audioLayers; ++i)
+        encoderLayer(static_cast<std::int32_t>(i));
+    const auto last = static_cast<std::int32_t>(m_shape.audioLayers - 1);
+    Op& norm = add(
+        pass, "encoder.ln_post", Code::EncFinalNorm, OpKind::Vector, {Stack::Encoder, last, 1, 2},
+        {"encoder.ln_post.weight", "encoder.ln_post.bias"}, {b(B::EncX)}, {b(B::EncOutput)});
+    norm.cost.flops = 8 * p * static_cast<double>(m_d);
+}
+
+void Builder::encoderLayer(std::int32_t layer) {
+    const auto b = whisperBuffer;
+    const PassKind pass = PassKind::Encode;
+    const double p = static_cast<double>(m_positions), d = static_cast<double>(m_d);
+    const std::string t = base::formatted("encoder.blocks.%d.", layer);
+    const std::string n = base::formatted("encoder.%d.", layer);
+    const auto key = [&](std::int32_t sub, std::int32_t part) {
+        return ShardKey{Stack::Encoder, layer, sub, part};
+    };
+    const BufferId scratch = b(B::EncScratch);
+    const auto matrix = [&](const char* name, Code code, ShardKey k, const std::string& weight,
+                            std::initializer_list<std::string> tensors,
+                            std::initializer_list<BufferId> reads, B out) {
+        product(add(pass, n + name, code, OpKind::MatMul, k, tensors, reads, {b(out)}), p, weight);
+    };
+    matrix(
+        "self.q", Code::EncQuery, key(0, 0), t + "attn.query.weight",
+        {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.query.weight", t + "attn.query.bias"},
+        {b(B::EncX), b(B::EncNorm), scratch}, B::EncQ);
+    matrix(
+        "self.k", Code::EncKey, key(0, 1), t + "attn.key.weight", {t + "attn.key.weight"},
+        {b(B::EncNorm), scratch}, B::EncK);
+    matrix(
+        "self.v", Code::EncValue, key(0, 2), t + "attn.value.weight",
+        {t + "attn.value.weight", t + "attn.value.bias"}, {b(B::EncNorm), scratch}, B::EncV);
+    Op& attention =
+        add(pass, n + "self.attention", Code::EncAttention, OpKind::Attention, key(0, 2), {},
+            {b(B::EncQ), b(B::EncK), b(B::EncV), scratch}, {b(B::EncQ)});
+    attention.cost.flops = 4 * p * p * d;
+    matrix(
+        "self.out", Code::EncOut, key(0, 3), t + "attn.out.weight",
+        {t + "attn.out.weight", t + "attn.out.bias"}, {b(B::EncQ), scratch}, B::EncX);
+    matrix(
+        "mlp.fc1", Code::EncFc1, key(1, 0), t + "mlp.0.weight",
+        {t + "mlp_ln.weight", t + "mlp_ln.bias", t + "mlp.0.weight", t + "mlp.0.bias"},
+        {b(B::EncX), b(B::EncNorm), scratch}, B::EncHidden);
+    matrix(
+        "mlp.fc2", Code::EncFc2, key(1, 1), t + "mlp.2.weight",
+        {t + "mlp.2.weight", t + "mlp.2.bias"}, {b(B::EncHidden), scratch}, B::EncX);
+}
+
+void Builder::buildCross() {
+    if (shared())
+        return;
+    const auto b = whisperBuffer;
+    const double p = static_cast<double>(m_positions);
+    for (std::int32_t i = 0; i < m_shape.textLayers; ++i) {
+        const std::string t = base::formatted("decoder.blocks.%d.cross_attn.", i);
+        const std::string n = base::formatted("cross.%d.", i);
+        const auto into = [&](const char* name, Code code, std::int32_t part,
+                              const std::string& weight,
+                              std::initializer_list<std::string> tensors) {
+            product(
+                add(PassKind::Cross, n + name, code, OpKind::MatMul, {Stack::Cross, i, 0, part},
+                    tensors, {b(B::EncOutput), b(B::EncScratch), b(B::CrossRows)}, {crossKv(i)}),
+                p, weight);
+        };
+        into("k", Code::CrossKey, 0, t + "key.weight", {t + "key.weight"});
+        into("v", Code::CrossValue, 1, t + "value.weight", {t + "value.weight", t + "value.bias"});
+    }
+}
+
+void Builder::buildDecode() {
+    const auto b = whisperBuffer;
+    const PassKind pass = PassKind::Prefill;
+    Op& embed =
+        add(pass, "embed", Code::Embed, OpKind::RowGather, {Stack::Rows, 0, 0, 0}, {}, {b(B::Rows)},
+            {b(B::DecX)});
+    embed.rowReads = {
+        m_card.find("decoder.token_embedding.weight"), m_card.find("decoder.positional_embedding")};
+    embed.cost.flops = static_cast<double>(m_d);
+    for (std::int64_t i = 0; i < m_shape.textLayers; ++i) {
+        selfAttention(static_cast<std::int32_t>(i));
+        crossAttention(static_cast<std::int32_t>(i));
+        mlp(static_cast<std::int32_t>(i));
+    }
+    logits();
+}
+
+void Builder::selfAttention(std::int32_t layer) {
+    const auto b = whisperBuffer;
+    const PassKind pass = PassKind::Prefill;
+    const std::string t = base::formatted("decoder.blocks.%d.", layer);
+    const std::string n = base::formatted("decoder.%d.self.", layer);
+    const auto key = [&](std::int32_t part) { return ShardKey{Stack::Decoder, layer, 0, part}; };
+    const BufferId kv = selfKv(layer);
+    product(
+        add(pass, n + "q", Code::SelfQuery, OpKind::MatVec, key(0),
+            {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.query.weight",
+             t + "attn.query.bias"},
+            {b(B::DecX), b(B::DecNorm)}, {b(B::DecQ)}),
+        1, t + "attn.query.weight");
+    product(
+        add(pass, n + "k", Code::SelfKey, OpKind::MatVec, key(1), {t + "attn.key.weight"},
+            {b(B::DecNorm), b(B::DecRow)}, {kv}),
+        1, t + "attn.key.weight");
+    product(
+        add(pass, n + "v", Code::SelfValue, OpKind::MatVec, key(2),
+            {t + "attn.value.weight", t + "attn.value.bias"}, {b(B::DecNorm), b(B::DecRow)}, {kv}),
+        1, t + "attn.value.weight");
+    Op& attention =
+        add(pass, n + "attention", Code::SelfAttention, OpKind::Attention, key(2), {},
+            {b(B::DecQ), kv, b(B::DecScratch)}, {b(B::DecQ)});
+    const Bytes row = kvRowBytes(m_options.selfKv, m_d, m_shape.textHeads);
+    attention.cost.flopsPerPosition = 4.0 * static_cast<double>(m_d);
+    attention.cost.stateBytesPerPosition = 2.0 * row.real();
+    product(
+        add(pass, n + "out", Code::SelfOut, OpKind::MatVec, key(3),
+            {t + "attn.out.weight", t + "attn.out.bias"}, {b(B::DecQ)}, {b(B::DecX)}),
+        1, t + "attn.out.weight");
+}
+
+void Builder::crossAttention(std::int32_t layer) {
+    const auto b = whisperBuffer;
+    const PassKind pass = PassKind::Prefill;
+    const std::string t = base::formatted("decoder.blocks.%d.cross_attn", layer);
+    const std::string n = base::formatted("decoder.%d.cross.", layer);
+    const auto key = [&](std::int32_t part) { return ShardKey{Stack::Decoder, layer, 1, part}; };
+    const double positions = static_cast<double>(m_crossPositions), d = static_cast<double>(m_d);
+    product(
+        add(pass, n + "q", Code::CrossQuery, OpKind::MatVec, key(0),
+            {t + "_ln.weight", t + "_ln.bias", t + ".query.weight", t + ".query.bias"},
+            {b(B::DecX), b(B::DecNorm)}, {b(B::DecQ)}),
+        1, t + ".query.weight");
+    Op& attention =
+        add(pass, n + "attention", Code::CrossAttention, OpKind::Attention, key(1), {},
+            {b(B::DecQ), crossKv(layer), b(B::DecScratch)}, {b(B::DecQ)});
+    attention.cost.flops = 4 * positions * d;
+    attention.cost.stateBytes =
+        2 * positions * kvRowBytes(m_options.crossKv, m_d, m_shape.textHeads).real();
+    if (shared()) {
+        // Queries go into the space of the encoder output, mixed outputs into values: two products
+        // with a d x d matrix each, and every head looks at whole rows.
+        for (const char* name : {".key.weight", ".value.weight", ".value.bias"}) {
+            const TensorId id = m_card.find(t + name);
+            attention.weights.push_back({id, 0, m_card.tensor(id).rows()});
+        }
+        attention.dtype = m_card.tensor(m_card.find(t + ".key.weight")).dtype;
+        attention.cost.flops =
+            4 * positions * d * static_cast<double>(m_shape.textHeads) + 4 * d * d;
+        attention.cost.stateBytes = 4 * positions * d;
+    }
+    product(
+        add(pass, n + "out", Code::CrossOut, OpKind::MatVec, key(3),
+            {t + ".out.weight", t + ".out.bias"}, {b(B::DecQ)}, {b(B::DecX)}),
+        1, t + ".out.weight");
+}
+
+void Builder::mlp(std::int32_t layer) {
+    const auto b = whisperBuffer;
+    const std::string t = base::formatted("decoder.blocks.%d.mlp", layer);
+    const std::string n = base::formatted("decoder.%d.mlp.", layer);
+    product(
+        add(PassKind::Prefill, n + "fc1", Code::Fc1, OpKind::MatVec, {Stack::Decoder, layer, 2, 0},
+            {t + "_ln.weight", t + "_ln.bias", t + ".0.weight", t + ".0.bias"},
+            {b(B::DecX), b(B::DecNorm)}, {b(B::DecHidden)}),
+        1, t + ".0.weight");
+    product(
+        add(PassKind::Prefill, n + "fc2", Code::Fc2, OpKind::MatVec, {Stack::Decoder, layer, 2, 1},
+            {t + ".2.weight", t + ".2.bias"}, {b(B::DecHidden)}, {b(B::DecX)}),
+        1, t + ".2.weight");
+}
+
+void Builder::logits() {
+    const auto b = whisperBuffer;
+    const auto last = static_cast<std::int32_t>(m_shape.textLayers - 1);
+    Op& norm =
+        add(PassKind::Prefill, "decoder.ln", Code::FinalNorm, OpKind::Vector,
+            {Stack::Decoder, last, 2, 2}, {"decoder.ln.weight", "decoder.ln.bias"}, {b(B::DecX)},
+            {b(B::DecNorm)});
+    norm.cost.flops = 8 * static_cast<double>(m_d);
+    const TensorId table = m_card.find("decoder.token_embedding.weight");
+    for (std::int64_t i = 0; i < m_vocabShards; ++i) {
+        Op& op =
+            add(PassKind::Prefill, base::formatted("logits.%d", static_cast<int>(i)), Code::Logits,
+                OpKind::MatVec, {Stack::Vocabulary, static_cast<std::int32_t>(i), 0, 0}, {},
+                {b(B::DecNorm)}, {b(B::Logits)});
+        const std::int64_t first = i * m_rowsPerVocabShard;
+        const std::int64_t rows = std::min(m_rowsPerVocabShard, m_shape.vocab - first);
+        op.weights.push_back({table, first, rows});
+        op.dtype = m_card.tensor(table).dtype;
+        op.cost.flops = 2.0 * static_cast<double>(rows * m_d);
+    }
+}
+
+/// Every tensor that the graph names is there, with the dimensions that it needs.
+base::Status checkCard(const ModelCard& card, const WhisperShape& shape) {
+    if (const auto why = implausible(shape); !why.empty())
+        return base::Error{
+            base::ErrorCode::BadInput, std::string(why), card.name, "use a Whisper model file"};
+    for (const TensorInfo& expected : whisperTensors(shape, DType::F16)) {
+        const TensorId id = card.find(expected.name);
+        if (!id.valid() || card.tensor(id).shape != expected.shape)
+            return base::Error{
+                base::ErrorCode::BadInput, "tensor " + expected.name + " is missing", card.name,
+                "use a complete Whisper model file"};
+    }
+    return {};
+}
+
+} // namespace
+
+base::Result<Graph> buildWhisperGraph(const ModelCard& card, const GraphOptions& options) {
+    const WhisperShape shape = whisperShape(card);
+    if (auto status = checkCard(card, shape); !status)
+        return status.error();
+    const auto usage = [](std::string what, std::string mend) {
+        return base::Error{base::ErrorCode::Usage, std::move(what), "", std::move(mend)};
+    };
+    if (options.audioPositions > shape.audioPositions)
+        return usage(
+            base::formatted(
+                "--audio-ctx is above the model's %d positions",
+                static_cast<int>(shape.audioPositions)),
+            "give a smaller one");
+    if (options.promptTokens + 1 > shape.textPositions)
+        return usage("the prompt leaves no room for text", "give a shorter one");
+    if (options.vocabShards > shape.vocab / 16)
+        return usage("--vocab-shards is above a sixteenth of the vocabulary", "give a smaller one");
+    return Builder(card, options).build();
+}
+
+} // namespace shardscope::model
