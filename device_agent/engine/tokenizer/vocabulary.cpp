@@ -105,7 +105,7 @@ std::string Vocabulary::nameOf(Token id) const {
         return base::formatted("[%.2f s]", 0.02 * (id - s.firstTimestamp));
     if (id == s.eot)
         return "[eot]";
-    if (id < listed())
+    if (id >= 0 && id < listed())
         return std::string(bytesOf(id));
     if (id == s.sot)
         return "[sot]";
