@@ -31,7 +31,7 @@ struct RunConfig {
     std::int32_t vocabShards = 0; ///< 0: auto
     PinChoice pin;
     Policy policy = Policy::Pin;
-    std::int32_t slots = 2;
+    std::int32_t slotCount = 2; ///< `slots` is a macro of Qt
     Loader loader = Loader::Auto;
     model::KvType kv = model::KvType::F16;
     model::KvType crossKv = model::KvType::F16;
