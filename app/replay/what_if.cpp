@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/replay/what_if.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/replay/run_document.h"
+
+namespace shardscope::app {
+
+using namespace std::chrono_literals;
+
+Prediction predict(
+    const std::shared_ptr<const model::ModelCard>& card, const plan::RunConfig& config,
+    const plan::BoardProfile& board, const sim::Workload& workload) {
+    Prediction p;
+    p.config = config;
+    auto planned = plan::plan(card, config, board);
+    if (!planned) {
+        p.error = planned.error();
+    } else if (auto* why = std::get_if<plan::Infeasible>(&*planned)) {
+        p.infeasible = std::move(*why);
+    } else {
+        p.plan = std::make_shared<const plan::Plan>(std::get<plan::Plan>(std::move(*planned)));
+        p.trace = std::make_shared<const trace::Trace>(sim::simulate(*p.plan, board, workload));
+        p.summary = analyze::summarise(*p.trace);
+    }
+    return p;
+}
+
+WhatIf::WhatIf(JobRunner* jobs, QObject* parent) : QObject(parent), m_jobs(jobs) {
+    static quint64 count = 0;
+    m_kind = QStringLiteral("what-if %1").arg(++count);
+    m_frame.setSingleShot(true);
+    m_frame.setInterval(8ms); // half a frame: the worker has the other half
+    connect(&m_frame, &QTimer::timeout, this, &WhatIf::launch);
+    m_tokenPoll.setSingleShot(true);
+    m_tokenPoll.setInterval(250ms);
+    connect(&m_tokenPoll, &QTimer::timeout, this, &WhatIf::followTokens);
+}
+
+void WhatIf::setDocument(RunDocument* document) {
+    if (m_document)
+        m_document->disconnect(this);
+    m_document = document;
+    if (!document)
+        return takeSource(nullptr, {}, {}, {});
+    connect(document, &RunDocument::stateChanged, this, &WhatIf::followDocument);
+    connect(document, &RunDocument::eventsAppended, this, [this] {
+        if (!m_tokenPoll.isActive())
+            m_tokenPoll.start();
+    });
+    followDocument();
+}
+
+void WhatIf::setPlanning(
+    std::shared_ptr<const model::ModelCard> card, const plan::BoardProfile& board,
+    const plan::RunConfig& baseline, const sim::Workload& workload) {
+    if (m_document)
+        m_document->disconnect(this);
+    m_document = nullptr;
+    takeSource(std::move(card), board, baseline, workload);
+}
+
+void WhatIf::setBoard(const plan::BoardProfile& board) {
+    m_board = board;
+    invalidate(true);
+    emit baselineChanged();
+}
+
+void WhatIf::followDocument() {
+    if (m_document->card() && m_document->card() == m_card)
+        return followTokens(); // it only ended
+    const sim::Workload one{1, 1};
+    if (m_document->card())
+        takeSource(m_document->card(), m_document->board(), m_document->config(), one);
+    else
+        takeSource(nullptr, {}, {}, {});
+    if (m_card)
+        followTokens();
+}
+
+/// Predicts as many tokens as were measured, so that the two lie over each other.
+void WhatIf::followTokens() {
+    if (!m_document || !m_card)
+        return;
+    sim::Workload seen;
+    seen.windows = std::max(1, m_document->windows());
+    seen.tokens = std::max(1, (m_document->tokens() + seen.windows - 1) / seen.windows);
+    if (seen.tokens == m_workload.tokens && seen.windows == m_workload.windows)
+        return;
+    m_workload = seen;
+    invalidate(true);
+    emit baselineChanged();
+}
+
+void WhatIf::takeSource(
+    std::shared_ptr<const model::ModelCard> card, const plan::BoardProfile& board,
+    const plan::RunConfig& baseline, const sim::Workload& workload) {
+    m_jobs->cancel(m_kind);
+    m_card = std::move(card);
+    m_board = board;
+    m_workload = workload;
+    m_baselineConfig = m_config = baseline;
+    m_baseline = m_prediction = {};
+    invalidate(true);
+    emit baselineChanged();
+    emit configChanged();
+    emit predictionChanged();
+}
+
+void WhatIf::setConfig(const plan::RunConfig& config) {
+    if (config == m_config)
+        return;
+    m_config = config;
+    invalidate(false);
+    emit configChanged();
+}
+
+void WhatIf::invalidate(bool baselineToo) {
+    ++m_revision;
+    m_upToDate = m_card == nullptr;
+    m_baselineStale |= baselineToo;
+    if (baselineToo)
+        m_jobs->cancel(m_kind); // what it works on is no longer asked for
+    if (m_card && !m_frame.isActive() && !m_jobs->isRunning(m_kind))
+        m_frame.start();
+}
+
+void WhatIf::launch() {
+    if (!m_card || m_jobs->isRunning(m_kind))
+        return; // publish() looks again
+    const bool both = m_baselineStale;
+    m_jobs->start(
+        m_kind,
+        [this, both, card = m_card, board = m_board, workload = m_workload,
+         first = m_baselineConfig, changed = m_config,
+         revision = m_revision](JobControl& job) -> JobRunner::Deliver {
+            std::optional<Prediction> baseline;
+            if (both)
+                baseline = predict(card, first, board, workload);
+            if (job.isCancelled())
+                return {};
+            Prediction p =
+                baseline && changed == first ? *baseline : predict(card, changed, board, workload);
+            return [this, revision, baseline = std::move(baseline), p = std::move(p)] {
+                publish(revision, baseline, p);
+            };
+        });
+}
+
+void WhatIf::publish(
+    std::uint64_t revision, std::optional<Prediction> baseline, Prediction changed) {
+    if (baseline) {
+        m_baseline = std::move(*baseline);
+        m_baselineStale = false;
+    }
+    m_prediction = std::move(changed);
+    m_upToDate = revision == m_revision;
+    if (!m_upToDate)
+        m_frame.start();
+    emit predictionChanged();
+}
+
+} // namespace shardscope::app
