@@ -28,7 +28,7 @@ void storeValues(
 
 /// Scratch that decodeAttention() needs: the scores of one head for each thread.
 constexpr std::size_t decodeAttentionScratchBytes(std::size_t capacity, unsigned threads) {
-    return threads * ((capacity + 63) / 64 * 64) * sizeof(float) + 64;
+    return threads * ((capacity + 63) / 64 * 64) * sizeof(float) + 256;
 }
 
 /// out = softmax(scale q K^T) V over positions [0, positions), positions >= 1. q and out are

@@ -36,11 +36,11 @@ inline constexpr std::size_t kAttentionTile = 32;
 /// same on every CPU.
 constexpr std::size_t
 encoderAttentionScratchBytes(std::size_t positions, std::size_t headDim, unsigned threads) {
-    const std::size_t padded = (positions + 63) / 64 * 64;
+    const std::size_t padded = (positions + 16 + 63) / 64 * 64;
     const std::size_t dims = (headDim + 63) / 64 * 64;
     const std::size_t head = 2 * padded * dims;
     const std::size_t worker = kAttentionTile * (padded + 2 * dims + 64);
-    return (head + threads * worker) * sizeof(float) + 64;
+    return (head + threads * worker) * sizeof(float) + 256;
 }
 
 void encoderAttention(

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "device_agent/engine/kernels/epilogue.h"
@@ -41,16 +42,17 @@ constexpr std::size_t gemmColumnsPerBlock(std::size_t n, std::size_t k) {
     return std::clamp<std::size_t>(fitting, 64, padded);
 }
 
-/// Rows of A that a worker packs at a time: about 256 KiB, a multiple of 16.
+/// Rows of A that a worker packs at a time, at most: about 256 KiB.
 constexpr std::size_t gemmRowsPerBlock(std::size_t k) {
-    const std::size_t fitting = (std::size_t{1} << 16) / std::max<std::size_t>(k, 1) / 16 * 16;
+    const std::size_t fitting = (std::size_t{1} << 16) / std::max<std::size_t>(k, 1);
     return std::clamp<std::size_t>(fitting, 16, 128);
 }
 
 /// Scratch that gemm() needs for N x K weights; the same on every CPU.
 constexpr std::size_t gemmScratchBytes(std::size_t n, std::size_t k, unsigned threads) {
     const std::size_t depth = (k + 3) / 4 * 4;
-    return (gemmColumnsPerBlock(n, k) + threads * gemmRowsPerBlock(k)) * depth * sizeof(float) + 64;
+    return (gemmColumnsPerBlock(n, k) + threads * gemmRowsPerBlock(k)) * depth * sizeof(float) +
+           256;
 }
 
 /// Computes one product on all threads of the pool; `scratch` has gemmScratchBytes(N, K, threads).

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Products of a few rows with a large matrix (decoding): y[m, n] = epilogue(sum_k x[m, k] W[n, k]).
 //
-// The weights are unpacked in registers and read once for up to kMatvecRows rows of x. Each element
-// is summed in one vector accumulator over ascending k and one fixed sum across lanes, whatever M,
-// the threads and the rows of W in the call are; so row m of a call with M > 1 has the bits that it
-// has alone.
+// The weights are unpacked in registers and read from memory once, for up to 8 rows of x at a time.
+// Each element is summed in one vector accumulator over ascending k and one fixed sum across lanes,
+// whatever M, the threads and the rows of W in the call are; so row m of a call with M > 1 has the
+// bits that it has alone.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,6 @@
 #include "device_agent/engine/kernels/weight_view.h"
 
 namespace shardscope::engine::kernels {
-
-/// Rows of x that share one pass over the weights; more rows take more passes.
-inline constexpr std::size_t kMatvecRows = 8;
 
 struct Matvec {
     const float* x = nullptr;

@@ -16,10 +16,9 @@ namespace shardscope::engine::kernels {
 
 struct SharedAttention {
     const float* encoded = nullptr; ///< [positions, width] float32
-    std::size_t ldEncoded = 0;      ///< floats from row to row
     std::size_t positions = 0;
     std::size_t heads = 0;
-    WeightView keyWeights;                ///< [width, width]
+    WeightView keyWeights;                ///< [width, width]; width is a multiple of 8
     WeightView valueWeights;              ///< [width, width]
     const std::byte* valueBias = nullptr; ///< width float32 at any address, or none
     float scale = 1.0f;                   ///< 1/sqrt(headDim) for Whisper
@@ -29,10 +28,11 @@ struct SharedAttention {
 constexpr std::size_t
 sharedAttentionScratchBytes(std::size_t positions, std::size_t width, std::size_t heads) {
     const std::size_t padded = (positions + 63) / 64 * 64;
-    return heads * (2 * width + padded) * sizeof(float) + 64;
+    return heads * (2 * width + padded) * sizeof(float) + 256;
 }
 
-/// out = attention of the query row q (width floats) to all positions; out may be q.
+/// out = attention of the query row q (width floats, heads * headDim) to all positions; out may be
+/// q.
 void sharedAttention(
     ThreadPool& pool, const SharedAttention& attention, const float* q, float* out,
     std::span<std::byte> scratch);
