@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sim_engine/plan/layout.h"
+
+#include <algorithm>
+
+#include "sim_engine/base/format.h"
+#include "sim_engine/plan/arena.h"
+
+namespace shardscope::plan {
+namespace {
+
+using base::BlockId;
+using base::Bytes;
+using base::ShardId;
+using model::PassKind;
+using model::Region;
+
+struct Life {
+    std::int32_t first = -1, last = -1;
+    void touch(std::int32_t tick) {
+        first = first < 0 ? tick : std::min(first, tick);
+        last = std::max(last, tick);
+    }
+};
+
+std::vector<Life> bufferLives(const model::Graph& graph) {
+    std::vector<Life> lives(graph.buffers.size());
+    const auto touch = [&](base::OpId id, std::int32_t tick) {
+        for (const base::BufferId b : graph.op(id).reads)
+            lives[b.index()].touch(tick);
+        for (const base::BufferId b : graph.op(id).writes)
+            lives[b.index()].touch(tick);
+    };
+    std::int32_t tick = 0;
+    for (const base::OpId id : encodeOps(graph))
+        touch(id, tick++);
+    for (const base::OpId id : graph.pass(PassKind::Prefill).ops)
+        touch(id, tick);
+    return lives;
+}
+
+Bytes largest(const std::vector<Shard>& shards, const std::vector<ShardId>& ids) {
+    Bytes most;
+    for (const ShardId id : ids)
+        most = std::max(most, shards[id.index()].held);
+    return most;
+}
+
+} // namespace
+
+std::vector<base::OpId> encodeOps(const model::Graph& graph) {
+    std::vector<base::OpId> ops = graph.pass(PassKind::Encode).ops;
+    const auto& cross = graph.pass(PassKind::Cross).ops;
+    ops.insert(ops.end(), cross.begin(), cross.end());
+    return ops;
+}
+
+std::int32_t decodeTick(const model::Graph& graph) {
+    return static_cast<std::int32_t>(
+        graph.pass(PassKind::Encode).ops.size() + graph.pass(PassKind::Cross).ops.size());
+}
+
+Layout
+layOut(const model::Graph& graph, const std::vector<Shard>& shards, const Residence& residence) {
+    const std::int32_t decode = decodeTick(graph);
+    Layout layout;
+    const auto add = [&](std::string name, Region region, Bytes bytes, std::int32_t first,
+                         std::int32_t last) {
+        layout.blocks.push_back({std::move(name), region, {}, bytes, first, last});
+        return BlockId(layout.blocks.size() - 1);
+    };
+    layout.ofShard.resize(shards.size());
+    for (const ShardId id : residence.forRun)
+        layout.ofShard[id.index()] =
+            add(shards[id.index()].name, Region::PinnedWeights, shards[id.index()].held, 0, decode);
+    for (const ShardId id : residence.forTokens)
+        layout.ofShard[id.index()] =
+            add(shards[id.index()].name, Region::PinnedWeights, shards[id.index()].held, decode,
+                decode);
+    const auto addSlots = [&](std::vector<BlockId>& out, const char* stack, std::int32_t count,
+                              Bytes bytes, std::int32_t first, std::int32_t last) {
+        for (std::int32_t i = 0; i < count; ++i)
+            out.push_back(add(
+                base::formatted("%s slot %d", stack, i), Region::StreamSlots, bytes, first, last));
+    };
+    addSlots(
+        layout.encodeSlots, "encoder", residence.encodeSlots,
+        largest(shards, residence.encodeStreamed), 0, decode - 1);
+    addSlots(
+        layout.decodeSlots, "decoder", residence.decodeSlots,
+        largest(shards, residence.decodeStreamed), decode, decode);
+    const std::vector<Life> lives = bufferLives(graph);
+    for (std::size_t i = 0; i < lives.size(); ++i) {
+        const model::Buffer& b = graph.buffers[i];
+        const bool used = lives[i].first >= 0 && b.bytes > Bytes(0);
+        layout.ofBuffer.push_back(
+            used ? add(b.name, b.region, b.bytes, lives[i].first, lives[i].last) : BlockId());
+    }
+    layout.peak = placeBlocks(layout.blocks, decode);
+    return layout;
+}
+
+} // namespace shardscope::plan

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <array>
+
+#include "sim_engine/base/format.h"
+#include "sim_engine/plan/knobs.h"
+#include "sim_engine/plan/plan.h"
+#include "sim_engine/plan/residence.h"
+#include "sim_engine/plan/schedule.h"
+#include "sim_engine/plan/shards.h"
+
+namespace shardscope::plan {
+namespace {
+
+using base::Bytes;
+using base::Result;
+using base::ShardId;
+using model::Graph;
+using model::KvType;
+using model::ModelCard;
+using model::Region;
+using Stack = model::ShardKey::Stack;
+
+Result<Graph> graphOf(const ModelCard& card, const RunConfig& config) {
+    model::GraphOptions options;
+    options.selfKv = config.kv;
+    options.crossKv = config.crossKv;
+    options.crossKeep = config.crossKeep;
+    options.audioPositions = config.audioCtx;
+    options.maxTokens = config.maxTokens;
+    options.promptTokens = config.promptTokens;
+    options.vocabShards = config.vocabShards;
+    options.batch = config.batch;
+    options.threads = config.threads;
+    options.decoder = config.decoderShard;
+    return model::buildGraph(card, options);
+}
+
+/// The least that a config can be made to need, for telling what would fit.
+struct Frugal {
+    const char* flags;
+    void (*apply)(RunConfig&);
+};
+
+/// From the mildest to the thriftiest; each adds to the ones before it.
+constexpr std::array<Frugal, 5> kFrugal{{
+    {"--pin auto", [](RunConfig& c) { c.pin = {}; }},
+    {"--encoder-shard sublayer --decoder-shard sublayer",
+     [](RunConfig& c) {
+         c.encoderShard = c.decoderShard = {model::Granularity::Kind::Sublayer, 1};
+         c.vocabShards = 0;
+     }},
+    {"--encoder-shard tensor --decoder-shard tensor",
+     [](RunConfig& c) {
+         c.encoderShard = c.decoderShard = {model::Granularity::Kind::Tensor, 1};
+     }},
+    {"--encoder-shard tensor --decoder-shard tensor --slots 1",
+     [](RunConfig& c) { c.slotCount = 1; }},
+    {"--encoder-shard tensor --decoder-shard tensor --slots 1 --cross-kv shared --kv q8",
+     [](RunConfig& c) {
+         c.crossKv = KvType::Shared;
+         c.kv = KvType::Q8;
+     }},
+}};
+
+Bytes leastPeakOf(const ModelCard& card, const RunConfig& config) {
+    const auto graph = graphOf(card, config);
+    if (!graph)
+        return Bytes(INT64_MAX);
+    const ShardTable table = cutShards(card, *graph, config.encoderShard, config.decoderShard);
+    return leastPeak(*graph, table.shards, config.slotCount);
+}
+
+/// Whole MiB, rounded up, as a budget is given.
+std::string budgetText(Bytes n) {
+    return base::formatted("%lldMiB", static_cast<long long>((n.value + (1 << 20) - 1) >> 20));
+}
+
+/// The nearest that fits: milder choices first; else the smallest budget that any of them needs.
+std::string nearestFit(const ModelCard& card, const RunConfig& config, Bytes needed) {
+    RunConfig thrifty = config;
+    Bytes least = needed;
+    const char* leastFlags = "";
+    for (const Frugal& f : kFrugal) {
+        f.apply(thrifty);
+        const Bytes peak = leastPeakOf(card, thrifty);
+        if (peak <= *config.budget)
+            return base::formatted("%s fits (%s)", f.flags, base::bytesText(peak).c_str());
+        if (peak < least) {
+            least = peak;
+            leastFlags = f.flags;
+        }
+    }
+    std::string text = "--budget " + budgetText(needed) + " fits these settings";
+    if (least < needed)
+        text += "; the least is --budget " + budgetText(least) + " with " + leastFlags;
+    return text;
+}
+
+/// Continues an FNV-1a hash, eight bytes at a time.
+void mix(std::uint64_t& hash, std::uint64_t value) {
+    hash = (hash ^ value) * 0x100000001B3u;
+    hash ^= hash >> 29;
+}
+
+std::uint64_t hashOf(const Plan& plan) {
+    std::uint64_t hash = 0xCBF29CE484222325u;
+    const auto bytes = [&](Bytes b) { mix(hash, static_cast<std::uint64_t>(b.value)); };
+    for (const Shard& s : plan.shards)
+        for (const Extent& e : s.extents)
+            bytes(e.fileOffset), bytes(e.bytes), bytes(e.place);
+    for (const Block& b : plan.blocks)
+        bytes(b.offset), bytes(b.bytes), mix(hash, static_cast<std::uint64_t>(b.region));
+    const auto steps = [&](const std::vector<Step>& list) {
+        for (const Step& s : list)
+            mix(hash, (static_cast<std::uint64_t>(s.kind) << 56) ^
+                          (static_cast<std::uint64_t>(s.block.value) << 24) ^ s.id);
+    };
+    steps(plan.window);
+    for (const auto& list : plan.cycles)
+        steps(list);
+    for (const std::uint32_t cycle : plan.cycleOfStep)
+        mix(hash, cycle);
+    return hash;
+}
+
+/// Sums and tables that follow from the decisions.
+void fillFigures(Plan& plan, const Residence& residence) {
+    std::vector<bool> stays(plan.shards.size());
+    for (const auto* part : {&residence.forRun, &residence.forTokens})
+        for (const ShardId id : *part)
+            stays[id.index()] = true;
+    for (std::size_t i = 0; i < stays.size(); ++i) {
+        plan.shards[i].pinned = stays[i];
+        if (stays[i])
+            plan.pinnedBytes += plan.shards[i].bytes;
+    }
+    for (const model::Buffer& b : plan.graph->buffers) {
+        plan.crossKvBytes += b.region == Region::CrossKv ? b.bytes : Bytes(0);
+        plan.selfKvBytes += b.region == Region::SelfKv ? b.bytes : Bytes(0);
+    }
+    plan.rowsResident.assign(plan.card->tensors.size(), false);
+    for (std::size_t i = 0; i < plan.graph->ops.size(); ++i)
+        for (const base::TensorId tensor : plan.graph->ops[i].rowReads) {
+            bool any = false, all = true; // ops that use this table whole: are they all resident?
+            for (std::size_t j = 0; j < plan.graph->ops.size(); ++j)
+                for (const model::WeightUse& use : plan.graph->ops[j].weights)
+                    if (use.tensor == tensor) {
+                        any = true;
+                        all = all && stays[plan.shardOfOp[j].index()];
+                    }
+            const ShardId own = plan.shardOfOp[i];
+            const bool ownTable =
+                own.valid() && plan.shard(own).key.part == static_cast<std::int32_t>(tensor.value);
+            plan.rowsResident[tensor.index()] = any ? all : ownTable && stays[own.index()];
+        }
+    // A rows shard that does not stay is no shard at all: its op reads rows.
+    for (ShardId& id : plan.shardOfOp)
+        if (id.valid() && plan.shard(id).key.stack == Stack::Rows && !stays[id.index()])
+            id = ShardId();
+}
+
+/// Bytes a token in the steady state: the mean over the steps before the last.
+void fillStreamed(Plan& plan) {
+    Bytes rows;
+    for (const base::OpId op : plan.graph->pass(model::PassKind::Decode).ops)
+        for (const base::TensorId tensor : plan.graph->op(op).rowReads)
+            rows += plan.rowReadBytes(tensor);
+    Bytes loads;
+    std::int64_t steps = 0;
+    const std::size_t count = plan.cycleOfStep.size();
+    for (std::size_t i = count > 2 ? 1 : 0; i + 1 < std::max<std::size_t>(count, 2) && i < count;
+         ++i) {
+        for (const Step& s : plan.cycles[plan.cycleOfStep[i]])
+            if (s.kind == StepKind::Load)
+                loads += plan.shards[s.id].bytes;
+        ++steps;
+    }
+    plan.streamedPerToken = rows + Bytes(steps > 0 ? loads.value / steps : 0);
+}
+
+} // namespace
+
+Result<Planned>
+plan(std::shared_ptr<const ModelCard> card, const RunConfig& config, const BoardProfile& board) {
+    Plan plan;
+    plan.config = config;
+    if (plan.config.threads == 0)
+        plan.config.threads = std::max(1, board.fastCores);
+    plan.card = std::move(card);
+    auto graph = graphOf(*plan.card, plan.config);
+    if (!graph)
+        return graph.error();
+    plan.graph = std::make_shared<const Graph>(std::move(*graph));
+    ShardTable table = cutShards(*plan.card, *plan.graph, config.encoderShard, config.decoderShard);
+    plan.shards = std::move(table.shards);
+    plan.shardOfOp = std::move(table.ofOp);
+    auto chosen = chooseResidence(*plan.graph, plan.shards, plan.config);
+    if (const Bytes* needed = std::get_if<Bytes>(&chosen))
+        return Planned(
+            Infeasible{*needed, *config.budget, nearestFit(*plan.card, plan.config, *needed)});
+    Fitted& fitted = std::get<Fitted>(chosen);
+    fillFigures(plan, fitted.residence);
+    scheduleSteps(plan, fitted.residence, fitted.layout);
+    plan.blocks = std::move(fitted.layout.blocks);
+    plan.blockOfBuffer = std::move(fitted.layout.ofBuffer);
+    plan.peak = fitted.layout.peak;
+    fillStreamed(plan);
+    plan.hash = hashOf(plan);
+    return Planned(std::move(plan));
+}
+
+} // namespace shardscope::plan
