@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,51 +16,52 @@
 namespace shardscope::analyze {
 
 struct Summary {
-    double melMs = 0;    ///< per run; further windows are added
+    double melMs = 0;    ///< sums over the windows of the run
     double encodeMs = 0; ///< without mel
     double crossKvMs = 0;
     double firstTokenMs = 0;     ///< begin of the run to the first token
-    double decodeMsPerToken = 0; ///< mean over decode steps (prefill not counted)
+    double decodeMsPerToken = 0; ///< mean over decode steps; prefill is not one
     double totalMs = 0;
-    std::int64_t arenaPeak = 0;
-    std::int64_t rssPeak = 0; ///< 0 where it was not sampled
+    std::int64_t arenaPeak = 0; ///< end of the highest piece of the arena that was held
+    std::int64_t rssPeak = 0;   ///< 0 where it was not sampled
     std::int64_t bytesRead = 0;
     std::int64_t reads = 0;
     double readMs = 0;
     double stallMs = 0;
-    double hiddenFraction = 1; ///< of read time that no op waited for
+    double hiddenFraction = 1; ///< of the read time, what no op waited for
     std::vector<std::uint32_t> tokens;
 };
 
-/// Takes events as they come, in bounded memory (beside the token list).
+/// Takes events as they come; its memory grows with the tokens alone.
 class SummaryBuilder {
 public:
+    /// `legend` must outlive the builder.
+    explicit SummaryBuilder(const trace::Legend& legend) : m_legend(legend) {}
+
     void add(const trace::Event& event);
     Summary summary() const;
 
 private:
-    enum class Clock : std::uint8_t { None, Mel, Encode, Cross, Prefill, Decode };
-    void closePhase(std::uint64_t at);
+    void enterPhase(std::int32_t phase, std::uint64_t at);
 
+    const trace::Legend& m_legend;
     Summary m_summary;
-    Clock m_clock = Clock::None;
+    std::int32_t m_phase = -1;
     std::uint64_t m_phaseBegin = 0;
-    std::uint64_t m_last = 0;
-    std::uint64_t m_decodeNs = 0, m_decodeSteps = 0;
-    std::int64_t m_arenaUsed = 0;
-    std::uint64_t m_readNs = 0, m_stallNs = 0;
-    double m_melNs = 0, m_encodeNs = 0, m_crossNs = 0;
-    bool m_firstToken = true;
+    std::uint64_t m_lastToken = 0;
+    std::uint64_t m_end = 0;
+    std::array<std::uint64_t, model::kPassCount> m_phaseNs{};
+    std::uint64_t m_melNs = 0, m_decodeNs = 0, m_decodeSteps = 0, m_readNs = 0, m_stallNs = 0;
 };
 
 Summary summarise(const trace::Trace& trace);
 
-/// The document that `run` and `simulate` print (keys "timing", "memory", "io", "plan", "config",
-/// "tokens", "n_tokens", "text", "feasible").
+/// The document that `run` and `simulate` print: "text", "tokens", "n_tokens", "feasible",
+/// "timing", "memory", "io", "plan", "config". `loader` is the one that was used.
 nlohmann::ordered_json resultJson(
     const Summary& summary, const plan::Plan& plan, std::string_view loader, std::string_view text);
 
-/// The same document for a plan that does not fit: feasible false, and what would fit.
+/// The same for a plan that does not fit: "feasible" false, and "infeasible" with what would fit.
 nlohmann::ordered_json infeasibleJson(const plan::Infeasible& why, const plan::RunConfig& config);
 
 } // namespace shardscope::analyze

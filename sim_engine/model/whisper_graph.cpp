@@ -376,12 +376,14 @@ void Builder::logits() {
             {Stack::Decoder, last, 2, 2}, {"decoder.ln.weight", "decoder.ln.bias"}, {b(B::DecX)},
             {b(B::DecNorm)});
     norm.cost.flops = 8 * static_cast<double>(m_d);
+    norm.lastTokenOnly = true;
     const TensorId table = m_card.find("decoder.token_embedding.weight");
     for (std::int64_t i = 0; i < m_vocabShards; ++i) {
         Op& op =
             add(PassKind::Prefill, base::formatted("logits.%d", static_cast<int>(i)), Code::Logits,
                 OpKind::MatVec, {Stack::Vocabulary, static_cast<std::int32_t>(i), 0, 0}, {},
                 {b(B::DecNorm)}, {b(B::Logits)});
+        op.lastTokenOnly = true;
         const std::int64_t first = i * m_rowsPerVocabShard;
         const std::int64_t rows = std::min(m_rowsPerVocabShard, m_shape.vocab - first);
         op.weights.push_back({table, first, rows});

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Goes through the steps of a plan, for the engine and the simulator alike, and tells what happens
+// on the compute lane. What they differ in is the executor: one computes, the other adds up times.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim_engine/plan/closing.h"
+#include "sim_engine/plan/plan.h"
+#include "sim_engine/trace/event.h"
+
+namespace shardscope::plan {
+
+/// Where an op stands in the run.
+struct OpContext {
+    model::PassKind pass = model::PassKind::Encode;
+    std::int32_t window = 0;
+    std::int32_t step = 0;     ///< decoding step; 0 is prefill
+    std::int32_t position = 0; ///< text position of its first token
+    std::int32_t tokens = 1;   ///< tokens that it works on
+};
+
+/// What walk() asks of an Executor (a class with these members):
+///   std::uint64_t now();                        nanoseconds since the begin of the run
+///   void emit(const trace::Event&);             an event of the compute lane
+///   bool goOn();                                false when the run was stopped or has failed
+///   void load(ShardId, const Block&);           hands the read to the I/O thread
+///   void await(ShardId);                        returns when its last load is done
+///   void evict(ShardId, const Block&);          its place is about to be reused
+///   void readRows(const Op&, const OpContext&); rows of tables that are not resident
+///   void compute(OpId, const OpContext&);
+///   void drain();                               returns when all loads are done
+///   bool nextToken(const OpContext&, std::uint32_t& token);   false: the window's text is over
+template <typename Executor>
+class Walk {
+public:
+    Walk(const Plan& plan, Executor& executor)
+        : m_plan(plan), m_graph(*plan.graph), m_executor(executor), m_fresh(plan.shards.size()) {}
+
+    /// Runs all windows; the RunEnd event tells how it ended.
+    void run(std::int32_t windows) {
+        using trace::EventKind;
+        const auto budget = m_plan.config.budget.value_or(base::Bytes(0));
+        emit(EventKind::RunBegin, 0, m_plan.peak.value, budget.value, 0);
+        for (std::int32_t window = 0; window < windows && m_executor.goOn(); ++window)
+            runWindow(window, window + 1 == windows);
+        m_executor.drain();
+        emit(EventKind::RunEnd, m_executor.goOn() ? 0 : 1, 0, 0, 0);
+    }
+
+private:
+    void runWindow(std::int32_t window, bool isLast) {
+        emit(trace::EventKind::Window, static_cast<std::uint32_t>(window), 0, 0, 0);
+        m_context = {model::PassKind::Encode, window, 0, 0, m_graph.promptTokens};
+        m_phaseOpen = false;
+        perform(m_plan.window);
+        bool more = m_executor.goOn() && token();
+        while (more && m_context.step + 1 < m_plan.config.maxTokens) {
+            m_context.position += m_context.tokens;
+            m_context.tokens = 1;
+            ++m_context.step;
+            enter(model::PassKind::Decode);
+            perform(m_plan.stepsOf(m_context.step));
+            more = m_executor.goOn() && token();
+        }
+        if (isLast || !m_executor.goOn())
+            return;
+        m_executor.drain();
+        perform(closingSteps(m_plan, m_context.step));
+    }
+
+    void perform(const std::vector<Step>& steps) {
+        for (const Step& step : steps) {
+            if (!m_executor.goOn())
+                return;
+            if (step.firstWindowOnly && m_context.window > 0)
+                continue;
+            perform(step);
+        }
+    }
+
+    void perform(const Step& step) {
+        using trace::EventKind;
+        if (step.kind == StepKind::Compute)
+            return compute(base::OpId(step.id));
+        const Block& block = m_plan.block(step.block);
+        const auto reason = static_cast<std::uint16_t>(step.reason);
+        const auto region = static_cast<std::uint16_t>(block.region);
+        switch (step.kind) {
+        case StepKind::Load:
+            emit(
+                EventKind::Load, step.id, block.offset.value, m_plan.shards[step.id].held.value,
+                reason);
+            m_fresh[step.id] = true;
+            return m_executor.load(base::ShardId(step.id), block);
+        case StepKind::Evict:
+            m_executor.evict(base::ShardId(step.id), block);
+            return emit(
+                EventKind::Evict, step.id, block.offset.value, m_plan.shards[step.id].held.value,
+                reason);
+        case StepKind::Alloc:
+            return emit(EventKind::Alloc, step.id, block.offset.value, block.bytes.value, region);
+        case StepKind::Free:
+            return emit(EventKind::Free, step.id, block.offset.value, block.bytes.value, region);
+        case StepKind::Compute:
+            return;
+        }
+    }
+
+    void compute(base::OpId id) {
+        const model::Op& op = m_graph.op(id);
+        if (m_context.step == 0)
+            enter(passInWindow(id));
+        const base::ShardId shard = m_plan.shardOfOp[id.index()];
+        // Rows that prefill needs come before the tables are there; later steps find them resident.
+        const bool prefillRows = !op.rowReads.empty() && m_context.step == 0;
+        if (shard.valid() && !prefillRows && m_fresh[shard.index()]) {
+            const std::uint64_t begin = m_executor.now();
+            m_executor.await(shard);
+            m_fresh[shard.index()] = false;
+            span(trace::EventKind::Stall, begin, shard.value, 0, 0);
+        }
+        if (const base::Bytes rows = rowBytes(op); rows.value > 0) {
+            const std::uint64_t begin = m_executor.now();
+            m_executor.readRows(op, m_context);
+            span(
+                trace::EventKind::Read, begin, trace::kRowRead,
+                static_cast<std::uint64_t>(rows.value), 0);
+        }
+        const std::uint64_t begin = m_executor.now();
+        m_executor.compute(id, m_context);
+        span(
+            trace::EventKind::Compute, begin, id.value, static_cast<std::uint64_t>(m_context.step),
+            static_cast<std::uint16_t>(m_context.pass));
+    }
+
+    /// Bytes of table rows that an op has to fetch by itself.
+    base::Bytes rowBytes(const model::Op& op) const {
+        base::Bytes sum;
+        for (const base::TensorId tensor : op.rowReads)
+            sum += m_context.step == 0
+                       ? m_plan.card->tensor(tensor).bytesPerRow() * m_context.tokens
+                       : m_plan.rowReadBytes(tensor);
+        return sum;
+    }
+
+    model::PassKind passInWindow(base::OpId id) const {
+        const std::size_t encode = m_graph.pass(model::PassKind::Encode).ops.size();
+        const std::size_t cross = m_graph.pass(model::PassKind::Cross).ops.size();
+        return id.index() < encode           ? model::PassKind::Encode
+               : id.index() < encode + cross ? model::PassKind::Cross
+                                             : model::PassKind::Prefill;
+    }
+
+    void enter(model::PassKind pass) {
+        if (m_phaseOpen && m_context.pass == pass)
+            return;
+        m_phaseOpen = true;
+        m_context.pass = pass;
+        emit(
+            trace::EventKind::Phase, static_cast<std::uint32_t>(pass), m_context.tokens,
+            m_context.window, 0);
+    }
+
+    bool token() {
+        std::uint32_t token = 0;
+        const bool more = m_executor.nextToken(m_context, token);
+        emit(trace::EventKind::Token, token, m_context.step, m_context.window, 0);
+        return more;
+    }
+
+    void emit(
+        trace::EventKind kind, std::uint32_t id, std::int64_t a, std::int64_t b,
+        std::uint16_t aux) {
+        m_executor.emit(
+            {m_executor.now(), static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b), id,
+             kind, trace::Lane::Compute, aux});
+    }
+    void span(
+        trace::EventKind kind, std::uint64_t begin, std::uint32_t id, std::uint64_t b,
+        std::uint16_t aux) {
+        m_executor.emit({begin, m_executor.now() - begin, b, id, kind, trace::Lane::Compute, aux});
+    }
+
+    const Plan& m_plan;
+    const model::Graph& m_graph;
+    Executor& m_executor;
+    OpContext m_context;
+    std::vector<bool> m_fresh; ///< by ShardId: loaded, and not used since
+    bool m_phaseOpen = false;
+};
+
+} // namespace shardscope::plan
