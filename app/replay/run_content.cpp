@@ -65,12 +65,15 @@ RunState runStateByName(std::string_view name) {
                                    : static_cast<RunState>(at - kStateNames.begin());
 }
 
+RunContent::RunContent()
+    : m_builder(std::make_unique<trace::RecordingBuilder>()), m_summary(trace().legend) {}
+
 Status RunContent::add(const trace::Frame& frame) {
     if (frame.kind == trace::FrameKind::Control)
         return addControl(frame);
     const std::vector<trace::Event>& events = trace().events;
     const std::size_t first = events.size();
-    if (Status status = m_builder.add(frame); !status)
+    if (Status status = m_builder->add(frame); !status)
         return status;
     for (std::size_t i = first; i < events.size(); ++i) {
         const trace::Event& e = events[i];
@@ -86,6 +89,11 @@ Status RunContent::add(const trace::Frame& frame) {
 Status RunContent::addControl(const trace::Frame& frame) {
     const Json document = Json::parse(frame.payload, nullptr, false);
     if (document.is_object()) {
+        // Another legend would give the ids of the events before it another meaning.
+        if (m_hasRun && document.contains("run"))
+            return Error{
+                ErrorCode::BadInput, "a second run in one recording", "recording",
+                "record each run by itself"};
         if (const auto text = document.find("text"); text != document.end() && text->is_object())
             m_text += textOf(*text, "append");
         if (const auto error = document.find("error"); error != document.end())
@@ -94,7 +102,7 @@ Status RunContent::addControl(const trace::Frame& frame) {
             result != document.end() && result->is_object() && result->contains("text"))
             m_text = textOf(*result, "text");
     }
-    if (Status status = m_builder.add(frame); !status)
+    if (Status status = m_builder->add(frame); !status)
         return status;
     if (document.contains("run"))
         return readRun(document["run"]);

@@ -36,14 +36,15 @@ enum class RunState {
 std::string_view runStateName(RunState state);
 RunState runStateByName(std::string_view name);
 
-/// One run, taken frame by frame. Thread-compatible.
+/// One run, taken frame by frame. Thread-compatible; can be moved, trace() stays where it is.
 class RunContent {
 public:
+    RunContent();
     /// Takes a frame of the run. BadInput where it cannot be read.
     base::Status add(const trace::Frame& frame);
 
-    const trace::Recording& recording() const { return m_builder.recording(); }
-    const trace::Trace& trace() const { return m_builder.recording().trace; }
+    const trace::Recording& recording() const { return m_builder->recording(); }
+    const trace::Trace& trace() const { return m_builder->recording().trace; }
     bool hasRun() const { return m_hasRun; }
     const plan::RunConfig& config() const { return m_config; }
     const plan::BoardProfile& board() const { return m_board; }
@@ -63,7 +64,7 @@ private:
     base::Status addControl(const trace::Frame& frame);
     base::Status readRun(const nlohmann::ordered_json& run);
 
-    trace::RecordingBuilder m_builder;
+    std::unique_ptr<trace::RecordingBuilder> m_builder; ///< on the heap: m_summary refers to it
     analyze::SummaryBuilder m_summary;
     plan::RunConfig m_config;
     plan::BoardProfile m_board;

@@ -41,6 +41,9 @@ public:
     std::uint64_t skippedBytes() const { return m_content->recording().skippedBytes; }
     std::uint64_t unknownEvents() const { return m_content->recording().unknownEvents; }
 
+    /// All of the above in one piece, for the store.
+    const RunContent& content() const { return *m_content; }
+
     State state() const { return m_state; }
     /// One line: what went wrong, where, what to do. Empty when nothing did.
     QString errorLine() const { return m_errorLine; }

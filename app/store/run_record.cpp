@@ -16,7 +16,7 @@ void describe(RunRecord& record, const RunContent& content) {
         record.model = fileName(content.card()->name);
     if (!content.board().name.empty())
         record.board = QString::fromStdString(content.board().name);
-    if (!content.audio().empty())
+    if (record.audio.isEmpty())
         record.audio = fileName(content.audio());
     record.state = content.ending();
     record.config = plan::toJson(content.config());

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+
+#include <QByteArray>
+#include <QObject>
+#include <QString>
+
+#include "sim_engine/base/result.h"
+
+namespace shardscope::app {
+
+/// A byte stream to and from an agent: a child process here, an SSH channel or a file elsewhere.
+/// GUI thread only; nothing blocks.
+class Transport : public QObject {
+    Q_OBJECT
+public:
+    using QObject::QObject;
+
+    /// Opens the stream; opened() or closed() follows.
+    virtual void start() = 0;
+    /// Sends bytes; they are dropped when the stream is closed.
+    virtual void write(const QByteArray& bytes) = 0;
+    /// Ends the stream: asks first, then insists; closed() follows.
+    virtual void stop() = 0;
+    /// What stands on the other side, for messages: "local agent", "pi@10.0.0.7".
+    virtual QString target() const = 0;
+
+signals:
+    void opened();
+    void bytesArrived(const QByteArray& bytes);
+    /// The stream is over, once. `reason` tells why, unless stop() was called or the other side
+    /// ended well.
+    void closed(const std::optional<shardscope::base::Error>& reason);
+};
+
+} // namespace shardscope::app
