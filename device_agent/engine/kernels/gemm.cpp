@@ -39,66 +39,96 @@ void packPanel(const Gemm& product, std::size_t first, float* packed) {
     }
 }
 
-/// Rows [row, row + rows) times the packed columns [column, column + columns).
-void multiplyBlock(
-    const Gemm& product, std::size_t row, std::size_t rows, std::size_t column, std::size_t columns,
-    const float* panels, float* packedA) {
-    const std::size_t depth = product.weights.cols;
+/// A rectangle of C, the packed columns of W for it, and what its worker works in.
+struct Block {
+    std::size_t row, rows;
+    std::size_t column, columns;
+    const float* panels;
+    float* packedA; ///< [tile of kTileRows rows], QuadsOfK
+    float* sums;    ///< [rows][columns], between the parts of K
+};
+
+void finishTile(
+    const Gemm& product, std::size_t row, std::size_t rows, std::size_t column, std::size_t width,
+    const float* sums, std::size_t lds) {
+    const Epilogue& e = product.epilogue;
+    for (std::size_t m = row; m < row + rows; ++m) {
+        const std::byte* const addend =
+            e.addend == nullptr ? nullptr : e.addend + m * e.addendStride;
+        applyEpilogue(
+            e, addend, column, width, sums + (m - row) * lds, product.c + m * product.ldc + column);
+    }
+}
+
+/// Steps [k, k + depth) of all elements of the block.
+void multiplySteps(const Gemm& product, const Block& block, std::size_t k, std::size_t depth) {
     const std::size_t paddedDepth = (depth + 3) / 4 * 4;
-    for (std::size_t r = 0; r < rows; r += kTileRows)
+    const std::size_t wholeDepth = product.weights.cols;
+    const bool last = k + depth == wholeDepth;
+    const bool only = depth == wholeDepth;
+    for (std::size_t r = 0; r < block.rows; r += kTileRows)
         packQuads<kTileRows>(
-            product.a + (row + r) * product.lda, product.lda, std::min(kTileRows, rows - r), depth,
-            packedA + r * paddedDepth);
+            product.a + (block.row + r) * product.lda + k, product.lda,
+            std::min(kTileRows, block.rows - r), depth, block.packedA + r * paddedDepth);
 
     HWY_ALIGN float tile[kTileRows * kTileCols];
-    for (std::size_t n = 0; n < columns; n += kTileCols) {
-        const std::size_t width = std::min(kTileCols, columns - n);
-        for (std::size_t r = 0; r < rows; r += kTileRows) {
+    const std::size_t lds =
+        only ? kTileCols : gemmColumnsPerBlock(product.weights.rows, wholeDepth);
+    for (std::size_t n = 0; n < block.columns; n += kTileCols) {
+        const std::size_t width = std::min(kTileCols, block.columns - n);
+        const float* const panel = block.panels + n * wholeDepth + k * kTileCols;
+        for (std::size_t r = 0; r < block.rows; r += kTileRows) {
+            float* const sums = only ? tile : block.sums + r * lds + n;
             tileProduct<kTileRows>(
-                depth, packedA + r * paddedDepth, QuadsOfK<kTileRows>(), panels + n * depth,
-                kTileCols, tile, kTileCols, false);
-            for (std::size_t i = 0; i < std::min(kTileRows, rows - r); ++i) {
-                const std::size_t m = row + r + i;
-                const Epilogue& e = product.epilogue;
-                const std::byte* const addend =
-                    e.addend == nullptr ? nullptr : e.addend + m * e.addendStride;
-                applyEpilogue(
-                    e, addend, column + n, width, tile + i * kTileCols,
-                    product.c + m * product.ldc + column + n);
-            }
+                depth, block.packedA + r * paddedDepth, QuadsOfK<kTileRows>(), panel, kTileCols,
+                sums, lds, k != 0);
+            if (last)
+                finishTile(
+                    product, block.row + r, std::min(kTileRows, block.rows - r), block.column + n,
+                    width, sums, lds);
         }
     }
+}
+
+void packColumns(
+    ThreadPool& pool, const Gemm& product, std::size_t column, std::size_t columns, float* panels) {
+    withUnpack(product.weights.type, [&](auto unpack) HWY_ATTR {
+        const std::size_t count = (columns + kTileCols - 1) / kTileCols;
+        pool.parallelFor(count, [&](std::size_t panel, unsigned) {
+            const std::size_t at = panel * kTileCols;
+            packPanel<decltype(unpack)>(product, column + at, panels + at * product.weights.cols);
+        });
+    });
+}
+
+/// Rows of a task: a multiple of the tile's, and few enough for the threads to finish together.
+std::size_t rowsPerTask(std::size_t rows, unsigned threads) {
+    const std::size_t share = rows / (4 * threads) + 1;
+    const std::size_t most = std::min(kGemmRowsPerBlock, share) / kTileRows * kTileRows;
+    return std::max(most, kTileRows);
 }
 
 void gemmImpl(ThreadPool& pool, const Gemm& product, std::span<std::byte> scratch) {
     const std::size_t n = product.weights.rows;
     const std::size_t depth = product.weights.cols;
-    const std::size_t paddedDepth = (depth + 3) / 4 * 4;
     const std::size_t blockColumns = gemmColumnsPerBlock(n, depth);
-    // Small enough blocks of rows that the threads finish together.
-    const std::size_t share = product.rows / (4 * pool.threads()) + 1;
-    const std::size_t blockRows = std::max<std::size_t>(
-        std::min(gemmRowsPerBlock(depth), share) / kTileRows * kTileRows, kTileRows);
-    const std::size_t rowBlocks = (product.rows + blockRows - 1) / blockRows;
+    const std::size_t blockDepth = gemmDepthPerBlock(depth);
+    const std::size_t paddedDepth = (blockDepth + 3) / 4 * 4;
+    const std::size_t rows = rowsPerTask(product.rows, pool.threads());
 
     ScratchFloats floats(scratch);
-    float* const panels = floats.take(blockColumns * paddedDepth);
-    float* const packedA = floats.take(pool.threads() * gemmRowsPerBlock(depth) * paddedDepth);
-
+    float* const panels = floats.take(blockColumns * depth);
+    float* const workers = floats.take(pool.threads() * gemmWorkerFloats(n, depth));
     for (std::size_t column = 0; column < n; column += blockColumns) {
         const std::size_t columns = std::min(blockColumns, n - column);
-        withUnpack(product.weights.type, [&](auto unpack) HWY_ATTR {
-            pool.parallelFor(
-                (columns + kTileCols - 1) / kTileCols, [&](std::size_t panel, unsigned) {
-                    const std::size_t at = panel * kTileCols;
-                    packPanel<decltype(unpack)>(product, column + at, panels + at * depth);
-                });
-        });
-        pool.parallelFor(rowBlocks, [&](std::size_t block, unsigned worker) {
-            const std::size_t row = block * blockRows;
-            multiplyBlock(
-                product, row, std::min(blockRows, product.rows - row), column, columns, panels,
-                packedA + worker * gemmRowsPerBlock(depth) * paddedDepth);
+        packColumns(pool, product, column, columns, panels);
+        pool.parallelFor((product.rows + rows - 1) / rows, [&](std::size_t task, unsigned worker) {
+            float* const own = workers + worker * gemmWorkerFloats(n, depth);
+            const std::size_t row = task * rows;
+            const Block block{row, std::min(rows, product.rows - row),   column, columns, panels,
+                              own, own + kGemmRowsPerBlock * paddedDepth};
+            for (std::size_t k = 0; k < depth; k += blockDepth)
+                multiplySteps(product, block, k, std::min(blockDepth, depth - k));
         });
     }
 }

@@ -35,24 +35,35 @@ struct Gemm {
     Epilogue epilogue;
 };
 
-/// Columns of W that are packed at a time: about 1 MiB of float32, which a level-2 cache holds.
+/// Steps of k that are worked off at a time: K in equal parts of at most 640, so that a register
+/// tile's operands stay in the level-1 and level-2 caches. Later parts resume the chains of the
+/// earlier ones.
+constexpr std::size_t gemmDepthPerBlock(std::size_t k) {
+    const std::size_t blocks = (k + 639) / 640;
+    return blocks <= 1 ? k : ((k + blocks - 1) / blocks + 3) / 4 * 4;
+}
+
+/// Columns of W that are packed at a time: about 1 MiB of float32, but not so few that packing A
+/// for them would count.
 constexpr std::size_t gemmColumnsPerBlock(std::size_t n, std::size_t k) {
     const std::size_t padded = (n + 63) / 64 * 64;
     const std::size_t fitting = (std::size_t{1} << 18) / std::max<std::size_t>(k, 1) / 64 * 64;
-    return std::clamp<std::size_t>(fitting, 64, padded);
+    return std::min(std::max<std::size_t>(fitting, 256), padded);
 }
 
-/// Rows of A that a worker packs at a time, at most: about 256 KiB.
-constexpr std::size_t gemmRowsPerBlock(std::size_t k) {
-    const std::size_t fitting = (std::size_t{1} << 16) / std::max<std::size_t>(k, 1);
-    return std::clamp<std::size_t>(fitting, 16, 128);
+/// Rows of A that a worker packs at a time, at most.
+inline constexpr std::size_t kGemmRowsPerBlock = 128;
+
+/// Floats of one worker: its packed rows of A, and sums that wait for the next part of K.
+constexpr std::size_t gemmWorkerFloats(std::size_t n, std::size_t k) {
+    const std::size_t depth = (gemmDepthPerBlock(k) + 3) / 4 * 4;
+    const std::size_t waiting = gemmDepthPerBlock(k) < k ? gemmColumnsPerBlock(n, k) : 0;
+    return kGemmRowsPerBlock * (depth + waiting);
 }
 
 /// Scratch that gemm() needs for N x K weights; the same on every CPU.
 constexpr std::size_t gemmScratchBytes(std::size_t n, std::size_t k, unsigned threads) {
-    const std::size_t depth = (k + 3) / 4 * 4;
-    return (gemmColumnsPerBlock(n, k) + threads * gemmRowsPerBlock(k)) * depth * sizeof(float) +
-           256;
+    return (gemmColumnsPerBlock(n, k) * k + threads * gemmWorkerFloats(n, k)) * sizeof(float) + 256;
 }
 
 /// Computes one product on all threads of the pool; `scratch` has gemmScratchBytes(N, K, threads).

@@ -3,6 +3,8 @@
 // multiply-adds over ascending k.
 #include "device_agent/engine/kernels/simd-inl.h"
 
+#include "hwy/cache_control.h"
+
 #if defined(SHARDSCOPE_KERNELS_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef SHARDSCOPE_KERNELS_TILE_INL_H
 #undef SHARDSCOPE_KERNELS_TILE_INL_H
@@ -104,7 +106,14 @@ packQuads(const float* a, std::size_t lda, std::size_t valid, std::size_t depth,
     for (std::size_t r = 0; r < valid; ++r) {
         const float* from = a + r * lda;
         float* to = packed + r * 4;
-        for (std::size_t k4 = 0; k4 < quads; ++k4, from += 4, to += kRows * 4)
+        const std::size_t ahead = r + 3 < valid ? 3 * lda : 0; // rows are too short to be foreseen
+        std::size_t k4 = 0;
+        for (; k4 + 4 <= quads; k4 += 4, from += 16, to += kRows * 16) {
+            hwy::Prefetch(from + ahead);
+            for (std::size_t i = 0; i < 4; ++i)
+                std::memcpy(to + i * kRows * 4, from + i * 4, 4 * sizeof(float));
+        }
+        for (; k4 < quads; ++k4, from += 4, to += kRows * 4)
             std::memcpy(to, from, 4 * sizeof(float));
         std::memcpy(to, from, rest * sizeof(float));
     }
