@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "device_agent/engine/weights/shard_loader.h"
+#include "device_agent/engine/weights/throttle.h"
+#include "sim_engine/base/result.h"
+#include "sim_engine/plan/plan.h"
+#include "sim_engine/trace/event_ring.h"
+
+namespace shardscope::engine {
+
+/// The clock of a run: nanoseconds since its begin.
+class RunClock {
+public:
+    std::uint64_t now() const {
+        return static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - m_begin).count());
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point m_begin = Clock::now();
+};
+
+/// Does the loads of a run in the order in which they were issued, one at a time, and traces each.
+/// issue(), await() and drain() belong to the compute thread; they allocate nothing.
+class IoThread {
+public:
+    IoThread(
+        const plan::Plan& plan, ShardLoader& loader, const RunClock& clock,
+        trace::EventRing& events);
+    ~IoThread();
+    IoThread(const IoThread&) = delete;
+    IoThread& operator=(const IoThread&) = delete;
+
+    /// Hands over a load; returns at once.
+    void issue(base::ShardId shard, std::byte* place);
+    /// Returns when the last load of this shard is done, or one has failed.
+    void await(base::ShardId shard) { waitFor(m_lastLoad[shard.index()]); }
+    /// Returns when all loads are done.
+    void drain() { waitFor(m_issued.load(std::memory_order_relaxed)); }
+
+    bool failed() const { return m_failed.load(std::memory_order_acquire); }
+    /// The first error; call when failed().
+    base::Error error() const;
+
+private:
+    struct Load {
+        base::ShardId shard;
+        std::byte* place = nullptr;
+    };
+    void loop();
+    void waitFor(std::uint32_t count);
+
+    const plan::Plan& m_plan;
+    ShardLoader& m_loader;
+    const RunClock& m_clock;
+    trace::EventRing& m_events;
+    Throttle m_throttle;
+    std::vector<Load> m_queue;             ///< a ring; a shard waits in it once at the most
+    std::vector<std::uint32_t> m_lastLoad; ///< by ShardId: number of its last load
+    std::atomic<std::uint32_t> m_issued{0};
+    std::atomic<std::uint32_t> m_done{0};
+    std::atomic<bool> m_failed{false};
+    std::atomic<bool> m_stop{false};
+    mutable std::mutex m_errorLock;
+    base::Error m_error;
+    std::thread m_thread;
+};
+
+} // namespace shardscope::engine

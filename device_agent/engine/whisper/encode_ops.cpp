@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+
+#include "device_agent/engine/kernels/encoder_attention.h"
+#include "device_agent/engine/kernels/gemm.h"
+#include "device_agent/engine/whisper/run_state.h"
+#include "sim_engine/model/kernel_scratch.h"
+
+namespace shardscope::engine {
+namespace {
+
+using base::OpId;
+using kernels::Epilogue;
+using kernels::Gemm;
+using kernels::WeightOrder;
+using model::WhisperOp;
+using B = model::WhisperBuffer;
+
+/// Frames that one task of the mel front end computes.
+constexpr int kMelTaskFrames = 250;
+
+std::span<std::byte> scratch(const RunState& run) {
+    return run.memory.bytes(model::whisperBuffer(B::EncScratch));
+}
+
+void dumpMel(RunState& run, const float* rows, std::size_t frames) {
+    const auto mels = static_cast<std::size_t>(run.shape.mels);
+    std::array<float, 256> line{};
+    for (std::size_t mel = 0; mel < mels && run.status.ok(); ++mel)
+        for (std::size_t f = 0; f < frames && run.status.ok(); f += line.size()) {
+            const std::size_t n = std::min(line.size(), frames - f);
+            for (std::size_t i = 0; i < n; ++i)
+                line[i] = rows[(f + i) * mels + mel];
+            run.status = run.dumpMel.write(line.data(), n);
+        }
+}
+
+/// Log-mel frames of the window, with a row of zeros before and after them for the convolution.
+void mel(RunState& run, const plan::OpContext& context) {
+    const auto mels = static_cast<std::size_t>(run.shape.mels);
+    const auto frames = static_cast<int>(2 * run.positions);
+    float* const rows = run.floats(B::Mel) + mels;
+    std::fill_n(rows - mels, mels, 0.0f);
+    std::fill_n(rows + static_cast<std::size_t>(frames) * mels, mels, 0.0f);
+    const std::span<std::byte> all = run.memory.bytes(model::whisperBuffer(B::MelScratch));
+    const std::size_t share = model::melScratch(1).size();
+    std::atomic<float> maximum{run.melMaximum};
+    std::atomic<bool> failed{false};
+    const int tasks = (audio::kWindowFrames + kMelTaskFrames - 1) / kMelTaskFrames;
+    run.pool.parallelFor(static_cast<std::size_t>(tasks), [&](std::size_t task, unsigned worker) {
+        const int first = static_cast<int>(task) * kMelTaskFrames;
+        const int last = std::min(first + kMelTaskFrames, frames);
+        const auto own = all.subspan(worker * share, share);
+        // Frames behind a shortened context still count for the maximum.
+        const auto found =
+            last > first
+                ? run.mel.computeFrames(
+                      run.wav, context.window, first, last,
+                      rows + static_cast<std::size_t>(first) * mels, mels, own)
+                : run.mel.maximumOfFrames(
+                      run.wav, std::int64_t{context.window} * audio::kWindowFrames + first,
+                      std::int64_t{context.window} * audio::kWindowFrames + first + kMelTaskFrames,
+                      own);
+        if (!found)
+            return failed.store(true);
+        float before = maximum.load();
+        while (before < *found && !maximum.compare_exchange_weak(before, *found)) {
+        }
+    });
+    if (failed.load()) {
+        run.status = base::Error{
+            base::ErrorCode::Failed, "the audio cannot be read any more", run.wav.path(),
+            "check the file"};
+        return;
+    }
+    run.mel.normalize(rows, mels, frames, maximum.load());
+    if (run.dumpMel.wanted())
+        dumpMel(run, rows, static_cast<std::size_t>(frames));
+}
+
+void convolution(RunState& run, OpId id, bool isFirst) {
+    const std::size_t d = run.width;
+    const std::size_t inputs = isFirst ? static_cast<std::size_t>(run.shape.mels) : d;
+    Gemm g;
+    g.a = run.floats(isFirst ? B::Mel : B::Conv1Out);
+    g.rows = isFirst ? 2 * run.positions : run.positions;
+    g.lda = isFirst ? inputs : 2 * inputs; // the second one takes every other step
+    g.weights = run.memory.matrix(id, 0);
+    g.order = WeightOrder::Conv3;
+    g.c = run.floats(isFirst ? B::Conv1Out : B::EncX) + (isFirst ? d : 0);
+    g.ldc = d;
+    g.epilogue = {run.memory.weight(id, 1), true, nullptr, 0};
+    if (isFirst) {
+        std::fill_n(run.floats(B::Conv1Out), d, 0.0f);
+        std::fill_n(g.c + g.rows * d, d, 0.0f);
+    } else {
+        g.epilogue.addend = run.memory.weight(id, 2);
+        g.epilogue.addendStride = d * sizeof(float);
+    }
+    kernels::gemm(run.pool, g, scratch(run));
+}
+
+/// out = epilogue(in W^T) for all positions; W is the weight `at` of the op, its bias follows.
+void project(
+    RunState& run, OpId id, std::size_t at, B in, B out, bool hasBias, bool gelu, bool residual) {
+    Gemm g;
+    g.weights = run.memory.matrix(id, at);
+    g.a = run.floats(in);
+    g.rows = run.positions;
+    g.lda = g.weights.cols;
+    g.c = run.floats(out);
+    g.ldc = g.weights.rows;
+    const std::byte* bias = hasBias ? run.memory.weight(id, at + 1) : nullptr;
+    g.epilogue =
+        residual ? kernels::residualEpilogue(bias, g.c, g.ldc) : Epilogue{bias, gelu, nullptr, 0};
+    kernels::gemm(run.pool, g, scratch(run));
+}
+
+/// Layer norm by the first two weights of the op.
+void norm(RunState& run, OpId id, B in, B out) {
+    kernels::layerNorm(
+        run.pool, run.floats(in), run.width, run.positions, run.width, run.memory.weight(id, 0),
+        run.memory.weight(id, 1), run.floats(out), run.width);
+}
+
+void attention(RunState& run) {
+    const auto heads = static_cast<std::size_t>(run.shape.audioHeads);
+    kernels::EncoderAttention a;
+    a.q = a.out = run.floats(B::EncQ);
+    a.k = run.floats(B::EncK);
+    a.v = run.floats(B::EncV);
+    a.ldq = a.ldk = a.ldv = a.ldo = run.width;
+    a.positions = run.positions;
+    a.heads = heads;
+    a.headDim = run.width / heads;
+    a.scale = 1.0f / std::sqrt(static_cast<float>(a.headDim));
+    kernels::encoderAttention(run.pool, a, scratch(run));
+}
+
+/// The encoder output; where cross-attention shares it and keeps a part, every other row of it.
+void finalNorm(RunState& run, OpId id) {
+    norm(run, id, B::EncX, B::EncOutput);
+    float* out = run.floats(B::EncOutput);
+    if (run.status.ok())
+        run.status = run.dumpEncoder.write(out, run.positions * run.width);
+    if (run.plan.config.crossKv == model::KvType::Shared && run.crossPositions < run.positions)
+        for (std::size_t i = 1; i < run.crossPositions; ++i)
+            std::copy_n(out + 2 * i * run.width, run.width, out + i * run.width);
+}
+
+/// Keys or values of one decoder layer for all audio positions that are kept.
+void crossRows(RunState& run, OpId id, bool keys) {
+    project(run, id, 0, B::EncOutput, B::CrossRows, !keys, false, false);
+    const auto cache = cacheOf(run, run.plan.graph->op(id).writes[0], true);
+    const std::size_t stride = run.crossPositions < run.positions ? 2 * run.width : run.width;
+    const auto store = keys ? kernels::storeKeys : kernels::storeValues;
+    store(run.pool, cache, 0, run.crossPositions, run.floats(B::CrossRows), stride);
+}
+
+} // namespace
+
+void computeEncodeOp(RunState& run, OpId id, const plan::OpContext& context) {
+    switch (static_cast<WhisperOp>(run.plan.graph->op(id).code)) {
+    case WhisperOp::Mel:
+        return mel(run, context);
+    case WhisperOp::Conv1:
+        return convolution(run, id, true);
+    case WhisperOp::Conv2:
+        return convolution(run, id, false);
+    case WhisperOp::EncQuery:
+        norm(run, id, B::EncX, B::EncNorm);
+        return project(run, id, 2, B::EncNorm, B::EncQ, true, false, false);
+    case WhisperOp::EncKey:
+        return project(run, id, 0, B::EncNorm, B::EncK, false, false, false);
+    case WhisperOp::EncValue:
+        return project(run, id, 0, B::EncNorm, B::EncV, true, false, false);
+    case WhisperOp::EncAttention:
+        return attention(run);
+    case WhisperOp::EncOut:
+        return project(run, id, 0, B::EncQ, B::EncX, true, false, true);
+    case WhisperOp::EncFc1:
+        norm(run, id, B::EncX, B::EncNorm);
+        return project(run, id, 2, B::EncNorm, B::EncHidden, true, true, false);
+    case WhisperOp::EncFc2:
+        return project(run, id, 0, B::EncHidden, B::EncX, true, false, true);
+    case WhisperOp::EncFinalNorm:
+        return finalNorm(run, id);
+    case WhisperOp::CrossKey:
+        return crossRows(run, id, true);
+    case WhisperOp::CrossValue:
+        return crossRows(run, id, false);
+    default:
+        std::abort(); // a bug: an op of another pass
+    }
+}
+
+} // namespace shardscope::engine

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "device_agent/engine/whisper/engine.h"
+
+#include "device_agent/engine/whisper/run_executor.h"
+#include "sim_engine/base/format.h"
+
+namespace shardscope::engine {
+namespace {
+
+using base::Bytes;
+using base::Error;
+using base::ErrorCode;
+using base::Result;
+using base::Status;
+using tokenizer::Token;
+
+Error unsupported(const char* flag, const char* what, const char* mend) {
+    return {ErrorCode::Usage, what, flag, mend};
+}
+
+/// A section of the model file's header.
+Result<std::vector<std::byte>>
+readSection(const WeightFile& file, const model::ModelCard& card, const char* name) {
+    const model::Section* section = card.section(name);
+    if (!section)
+        return Error{
+            ErrorCode::BadInput, std::string("no ") + name + " in this model", card.name,
+            "give a model file: a built-in card can be planned, not run"};
+    std::vector<std::byte> bytes(section->bytes.size());
+    if (Status status = file.read(section->offset, bytes.data(), section->bytes); !status)
+        return status.error();
+    return bytes;
+}
+
+Result<tokenizer::Vocabulary> readVocabulary(const WeightFile& file, const model::ModelCard& card) {
+    auto bytes = readSection(file, card, "vocabulary");
+    if (!bytes)
+        return bytes.error();
+    return tokenizer::Vocabulary::read(
+        *bytes, static_cast<int>(card.hparam("n_vocab")), file.path(),
+        static_cast<std::uint64_t>(card.section("vocabulary")->offset.value));
+}
+
+Result<audio::MelFrontEnd> readMel(const WeightFile& file, const model::ModelCard& card) {
+    auto bytes = readSection(file, card, "mel_filters");
+    if (!bytes)
+        return bytes.error();
+    return audio::MelFrontEnd::create({*bytes, static_cast<int>(card.hparam("n_mels"))});
+}
+
+class WhisperEngine final : public Engine {
+public:
+    WhisperEngine(
+        const plan::Plan& plan, RunRequest request, RunRings rings, WeightFile file, Arena arena,
+        audio::WavReader wav, audio::MelFrontEnd mel, tokenizer::Vocabulary vocabulary)
+        : m_plan(plan), m_request(std::move(request)), m_rings(rings), m_file(std::move(file)),
+          m_arena(std::move(arena)),
+          m_run(plan, m_request, m_arena, std::move(wav), std::move(mel), std::move(vocabulary)) {}
+
+    Status prepare();
+    Status run() override;
+
+    const tokenizer::Vocabulary& vocabulary() const override { return m_run.vocabulary; }
+    plan::Loader loader() const override { return m_loader.loader->kind(); }
+    const std::string& fallback() const override { return m_loader.fallback; }
+    std::int32_t windows() const override { return m_run.mel.windowCount(m_run.wav.sampleCount()); }
+
+private:
+    const plan::Plan& m_plan;
+    RunRequest m_request;
+    RunRings m_rings;
+    WeightFile m_file;
+    Arena m_arena;
+    RunState m_run;
+    ChosenLoader m_loader;
+};
+
+Status WhisperEngine::prepare() {
+    auto chosen = chooseLoader(m_plan.config.loader, m_file);
+    if (!chosen)
+        return chosen.error();
+    m_loader = std::move(*chosen);
+    m_run.prompt = m_request.promptIds;
+    if (m_run.prompt.empty()) {
+        auto usual = m_run.vocabulary.defaultPrompt(m_plan.config.language);
+        if (!usual)
+            return usual.error();
+        m_run.prompt = std::move(*usual);
+    }
+    if (static_cast<std::int32_t>(m_run.prompt.size()) != m_plan.graph->promptTokens)
+        return Error{
+            ErrorCode::Usage, "the plan was made for another prompt", "--prompt-ids",
+            "plan with prompt_tokens of its length"};
+    m_run.inputs.reserve(m_run.prompt.size());
+    for (DumpFile* dump : {&m_run.dumpMel, &m_run.dumpEncoder, &m_run.dumpLogits})
+        if (Status status = dump->create(); !status)
+            return status;
+    return {};
+}
+
+Status WhisperEngine::run() {
+    const RunClock clock;
+    {
+        std::vector<std::byte> scratch(
+            static_cast<std::size_t>(audio::MelFrontEnd::scratchBytes().value));
+        auto maximum = m_run.mel.prepare(m_run.wav, scratch);
+        if (!maximum)
+            return maximum.error();
+        m_run.melMaximum = *maximum;
+    }
+    IoThread io(m_plan, *m_loader.loader, clock, m_rings.io);
+    RunExecutor executor(m_run, m_file, *m_loader.loader, io, clock, m_rings.compute);
+    plan::Walk<RunExecutor>(m_plan, executor).run(windows());
+    if (!m_run.status.ok())
+        return m_run.status;
+    for (DumpFile* dump : {&m_run.dumpMel, &m_run.dumpEncoder, &m_run.dumpLogits})
+        if (Status status = dump->finish(); !status)
+            return status;
+    return {};
+}
+
+} // namespace
+
+RunState::RunState(
+    const plan::Plan& runPlan, const RunRequest& runRequest, const Arena& arena,
+    audio::WavReader reader, audio::MelFrontEnd frontEnd, tokenizer::Vocabulary words)
+    : plan(runPlan), request(runRequest), shape(model::whisperShape(*runPlan.card)),
+      width(static_cast<std::size_t>(shape.audioState)),
+      positions(static_cast<std::size_t>(
+          runPlan.config.audioCtx > 0 ? runPlan.config.audioCtx : shape.audioPositions)),
+      crossPositions(runPlan.config.crossKeep < 1 ? (positions + 1) / 2 : positions),
+      textPositions(std::min(
+          static_cast<std::size_t>(shape.textPositions),
+          static_cast<std::size_t>(runPlan.graph->promptTokens + runPlan.config.maxTokens))),
+      wav(std::move(reader)), mel(std::move(frontEnd)), vocabulary(std::move(words)),
+      suppression(tokenizer::defaultSuppression(vocabulary)), memory(runPlan, arena),
+      pool(static_cast<unsigned>(runPlan.config.threads)), dumpMel(runRequest.dumpMel),
+      dumpEncoder(runRequest.dumpEncoder), dumpLogits(runRequest.dumpLogits) {}
+
+kernels::KvCache cacheOf(const RunState& run, base::BufferId buffer, bool cross) {
+    using model::KvType;
+    const KvType type = cross ? run.plan.config.crossKv : run.plan.config.kv;
+    kernels::KvCache cache;
+    cache.shape.type = type == KvType::F32   ? kv::KvType::F32
+                       : type == KvType::F16 ? kv::KvType::F16
+                       : type == KvType::Q8  ? kv::KvType::Q8
+                                             : kv::KvType::Q4;
+    cache.shape.heads = static_cast<std::size_t>(run.shape.textHeads);
+    cache.shape.headDim = static_cast<std::size_t>(run.shape.headDim());
+    cache.shape.capacity = cross ? run.crossPositions : run.textPositions;
+    cache.keys = run.memory.bytes(buffer).data();
+    cache.values = cache.keys + kv::kvPartBytes(cache.shape);
+    return cache;
+}
+
+Status checkSupported(const model::ModelCard& card, const plan::RunConfig& config) {
+    if (card.family != model::kWhisperFamily)
+        return Error{ErrorCode::BadInput, "the engine runs Whisper models", card.name, "give one"};
+    for (const model::TensorInfo& t : card.tensors)
+        if (t.dtype != model::DType::F32 && t.dtype != model::DType::F16)
+            return Error{
+                ErrorCode::BadInput,
+                "weights of type " + std::string(model::dtypeName(t.dtype)) +
+                    " are read, planned and simulated, but not computed by this version",
+                card.name + ", tensor " + t.name, "give an f16 or f32 file"};
+    if (config.beam > 1)
+        return unsupported("--beam", "this version decodes greedily", "leave it at 1");
+    if (config.batch > 1)
+        return unsupported("--batch", "this version decodes one window at a time", "leave it at 1");
+    if (config.timestamps)
+        return unsupported(
+            "--timestamps", "this version writes text without times", "leave it off");
+    return {};
+}
+
+Result<std::int32_t>
+promptTokensFor(const model::ModelCard& card, const std::vector<Token>& promptIds) {
+    for (const Token id : promptIds)
+        if (id < 0 || id >= card.hparam("n_vocab"))
+            return Error{
+                ErrorCode::Usage, base::formatted("%d is no token of this model", id),
+                "--prompt-ids", "give ids below n_vocab"};
+    const auto count = static_cast<std::int32_t>(promptIds.size());
+    return count == model::whisperPromptTokens(model::whisperShape(card)) ? 0 : count;
+}
+
+Result<std::unique_ptr<Engine>>
+Engine::open(const plan::Plan& plan, const RunRequest& request, RunRings rings) {
+    if (Status status = checkSupported(*plan.card, plan.config); !status)
+        return status.error();
+    auto file = WeightFile::open(request.modelPath);
+    if (!file)
+        return file.error();
+    auto wav = audio::WavReader::open(request.audioPath);
+    if (!wav)
+        return wav.error();
+    auto vocabulary = readVocabulary(*file, *plan.card);
+    if (!vocabulary)
+        return vocabulary.error();
+    auto mel = readMel(*file, *plan.card);
+    if (!mel)
+        return mel.error();
+    auto arena = Arena::reserve(plan.peak);
+    if (!arena)
+        return arena.error();
+    auto engine = std::make_unique<WhisperEngine>(
+        plan, request, rings, std::move(*file), std::move(*arena), std::move(*wav), std::move(*mel),
+        std::move(*vocabulary));
+    if (Status status = engine->prepare(); !status)
+        return status.error();
+    return std::unique_ptr<Engine>(std::move(engine));
+}
+
+} // namespace shardscope::engine
