@@ -94,9 +94,9 @@ HWY_INLINE void sumValues(
     constexpr std::size_t kLanes = hn::MaxLanes(D());
     constexpr std::size_t kHalves = Element::kPairs ? 2 : 1;
     V sum[2][kVectors * kHalves];
-    for (auto& chain : sum)
-        for (V& s : chain)
-            s = hn::Zero(d);
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < kVectors * kHalves; ++v)
+        sum[0][v] = sum[1][v] = hn::Zero(d);
     const auto add = [&](std::size_t position, V* chain) HWY_ATTR {
         const V weight = hn::Set(d, weights[position]);
         const std::byte* const row = values + Element::bytes(position * dims);

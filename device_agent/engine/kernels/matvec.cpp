@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "device_agent/engine/kernels/matvec.cpp"
 #include "hwy/foreach_target.h"
 
+#include "hwy/cache_control.h"
 #include "device_agent/engine/kernels/epilogue-inl.h"
 #include "device_agent/engine/kernels/unpack-inl.h"
 
@@ -46,7 +47,14 @@ HWY_NOINLINE void dotRows(const Matvec& product, std::size_t m, std::size_t row,
             sum[i][r] = hn::Zero(d);
 
     std::size_t k = 0;
+    // The rows are too short for the processor to foresee the next ones, so those are asked for, as
+    // many bytes at each step as the step uses.
+    const std::byte* ahead = w + kR * stride;
+    const std::size_t stepBytes = kR * Unpack::bytes(lanes);
     for (; k + lanes <= depth; k += lanes) {
+        for (std::size_t line = 0; line < stepBytes; line += 64)
+            hwy::Prefetch(ahead + line);
+        ahead += stepBytes;
         V xv[kM];
 #pragma GCC unroll 8
         for (std::size_t i = 0; i < kM; ++i)
@@ -60,8 +68,11 @@ HWY_NOINLINE void dotRows(const Matvec& product, std::size_t m, std::size_t row,
         }
     }
     if (k < depth) {
+        // Unrolled, too: an index that is no constant would keep all sums in memory.
+#pragma GCC unroll 8
         for (std::size_t r = 0; r < kR; ++r) {
             const V wv = loadRest<Unpack>(d, w + r * stride, k, depth - k);
+#pragma GCC unroll 8
             for (std::size_t i = 0; i < kM; ++i)
                 sum[i][r] =
                     hn::MulAdd(wv, loadFirst(d, x + i * product.ldx + k, depth - k), sum[i][r]);

@@ -25,8 +25,9 @@ absorbColumns(D d, const WeightView& w, const float* q, std::size_t first, float
     using V = hn::Vec<D>;
     constexpr std::size_t kLanes = hn::MaxLanes(D());
     V sum[kVectors];
-    for (V& s : sum)
-        s = hn::Zero(d);
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < kVectors; ++v)
+        sum[v] = hn::Zero(d);
     for (std::size_t r = 0; r < w.rows; ++r) {
         const V weight = hn::Set(d, q[r]);
         const std::byte* const row = w.row(r);
