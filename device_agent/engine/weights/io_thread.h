@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "device_agent/engine/weights/run_clock.h"
 #include "device_agent/engine/weights/shard_loader.h"
 #include "device_agent/engine/weights/throttle.h"
 #include "sim_engine/base/result.h"
@@ -14,19 +15,6 @@
 #include "sim_engine/trace/event_ring.h"
 
 namespace shardscope::engine {
-
-/// The clock of a run: nanoseconds since its begin.
-class RunClock {
-public:
-    std::uint64_t now() const {
-        return static_cast<std::uint64_t>(
-            std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - m_begin).count());
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point m_begin = Clock::now();
-};
 
 /// Does the loads of a run in the order in which they were issued, one at a time, and traces each.
 /// issue(), await() and drain() belong to the compute thread; they allocate nothing.

@@ -58,7 +58,7 @@ public:
           m_run(plan, m_request, m_arena, std::move(wav), std::move(mel), std::move(vocabulary)) {}
 
     Status prepare();
-    Status run() override;
+    Status run(const RunClock& clock) override;
 
     const tokenizer::Vocabulary& vocabulary() const override { return m_run.vocabulary; }
     plan::Loader loader() const override { return m_loader.loader->kind(); }
@@ -98,8 +98,7 @@ Status WhisperEngine::prepare() {
     return {};
 }
 
-Status WhisperEngine::run() {
-    const RunClock clock;
+Status WhisperEngine::run(const RunClock& clock) {
     {
         std::vector<std::byte> scratch(
             static_cast<std::size_t>(audio::MelFrontEnd::scratchBytes().value));

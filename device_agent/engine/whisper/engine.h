@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device_agent/engine/tokenizer/vocabulary.h"
+#include "device_agent/engine/weights/run_clock.h"
 #include "sim_engine/base/result.h"
 #include "sim_engine/plan/plan.h"
 #include "sim_engine/trace/event_ring.h"
@@ -42,7 +43,8 @@ public:
     virtual ~Engine() = default;
 
     /// Runs to the end, until stopped, or until an error. Allocates nothing in the token loop.
-    virtual base::Status run() = 0;
+    /// Times of events are those of `clock`.
+    virtual base::Status run(const RunClock& clock) = 0;
 
     virtual const tokenizer::Vocabulary& vocabulary() const = 0;
     /// The loader in use, and why it is not the one asked for (empty: it is).

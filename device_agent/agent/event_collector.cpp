@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "device_agent/agent/event_collector.h"
+
+#include <chrono>
+
+namespace shardscope::agent {
+namespace {
+
+using trace::CounterKind;
+using trace::Event;
+using trace::EventKind;
+
+constexpr std::uint32_t kRingEvents = 8192;
+constexpr std::size_t kBatchEvents = 4096;
+constexpr auto kPause = std::chrono::milliseconds(2);
+/// Samples of what is cheap to read, and of what the kernel has to walk page tables for.
+constexpr std::uint64_t kSampleNs = 10'000'000;
+constexpr std::uint64_t kSampleAllNs = 200'000'000;
+
+} // namespace
+
+EventCollector::EventCollector(std::vector<EventSink*> sinks, const engine::RunClock& clock)
+    : m_sinks(std::move(sinks)), m_compute(kRingEvents), m_io(kRingEvents), m_clock(clock) {
+    m_batch.reserve(kBatchEvents + 64);
+}
+
+void EventCollector::start() {
+    m_thread = std::thread([this] { loop(); });
+}
+
+void EventCollector::finish() {
+    if (!m_thread.joinable())
+        return;
+    m_stop.store(true, std::memory_order_release);
+    m_thread.join();
+    while (drain())
+        pass();
+    pass();
+}
+
+void EventCollector::loop() {
+    std::uint64_t nextSample = 0, nextAll = 0;
+    while (!m_stop.load(std::memory_order_acquire)) {
+        const std::uint64_t now = m_clock.now();
+        if (now >= nextSample) {
+            sample(now >= nextAll);
+            nextSample = now + kSampleNs;
+            nextAll = now >= nextAll ? now + kSampleAllNs : nextAll;
+        }
+        const bool busy = drain();
+        pass();
+        if (!busy)
+            std::this_thread::sleep_for(kPause);
+    }
+}
+
+bool EventCollector::drain() {
+    bool any = false;
+    // The I/O lane goes first: its reads ended before the ops that waited for them.
+    for (trace::EventRing* ring : {&m_io, &m_compute}) {
+        const std::size_t before = m_batch.size();
+        m_batch.resize(before + kBatchEvents / 2);
+        const std::size_t n = ring->drain(std::span(m_batch).subspan(before));
+        m_batch.resize(before + n);
+        any = any || n > 0;
+        if (const std::uint64_t lost = ring->takeDropped())
+            m_batch.push_back(
+                {m_clock.now(), lost, 0, 0, EventKind::Dropped, trace::Lane::Sampler, 0});
+    }
+    return any;
+}
+
+void EventCollector::sample(bool everything) {
+    counter(CounterKind::Rss, m_memory.rss());
+    if (!everything)
+        return;
+    counter(CounterKind::Pss, m_memory.pss());
+    counter(CounterKind::PageCache, m_memory.pageCache());
+    counter(CounterKind::FreeRam, m_memory.freeRam());
+    counter(CounterKind::IoBytes, m_memory.ioBytes());
+}
+
+void EventCollector::counter(CounterKind kind, std::optional<base::Bytes> value) {
+    if (!value)
+        return;
+    m_batch.push_back(
+        {m_clock.now(), static_cast<std::uint64_t>(value->value), 0,
+         static_cast<std::uint32_t>(kind), EventKind::Counter, trace::Lane::Sampler, 0});
+}
+
+void EventCollector::pass() {
+    if (m_batch.empty())
+        return;
+    for (EventSink* sink : m_sinks)
+        sink->take(m_batch);
+    m_batch.clear();
+}
+
+} // namespace shardscope::agent

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "device_agent/agent/run_job.h"
+
+#include "device_agent/agent/text_stream.h"
+#include "device_agent/probes/cpu_facts.h"
+#include "sim_engine/analyze/summary.h"
+#include "sim_engine/model/card_catalog.h"
+#include "sim_engine/model/card_json.h"
+#include "sim_engine/plan/knobs.h"
+#include "sim_engine/plan/plan.h"
+
+namespace shardscope::agent {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using base::Error;
+using base::Result;
+using base::Status;
+
+/// Sums up the events of a run. Takes all but the last from the collecting thread.
+class SummarySink final : public EventSink {
+public:
+    explicit SummarySink(const trace::Legend& legend) : m_builder(legend) {}
+    void take(std::span<const trace::Event> events) override {
+        for (const trace::Event& e : events)
+            m_builder.add(e);
+    }
+    analyze::Summary summary() const { return m_builder.summary(); }
+
+private:
+    analyze::SummaryBuilder m_builder;
+};
+
+Json header(const RunJob& job, const plan::Plan& plan, const trace::Legend& legend, int windows) {
+    return {
+        {"run",
+         {{"version", SHARDSCOPE_VERSION},
+          {"model", job.request.modelPath},
+          {"audio", job.request.audioPath},
+          {"windows", windows},
+          {"config", plan::toJson(plan.config)},
+          {"card", model::toJson(*plan.card)},
+          {"legend", trace::toJson(legend)}}}};
+}
+
+Result<plan::Plan> planOf(const RunJob& job) {
+    auto card = model::loadCard(job.request.modelPath);
+    if (!card)
+        return card.error();
+    if (Status status = engine::checkSupported(*card, job.config); !status)
+        return status.error();
+    auto prompt = engine::promptTokensFor(*card, job.request.promptIds);
+    if (!prompt)
+        return prompt.error();
+    plan::RunConfig config = job.config;
+    config.promptTokens = *prompt;
+    return plan::planOrError(
+        std::make_shared<const model::ModelCard>(std::move(*card)), config, thisBoard());
+}
+
+} // namespace
+
+plan::BoardProfile thisBoard() {
+    plan::BoardProfile board;
+    board.name = "local";
+    board.cores = probes::cores();
+    board.fastCores = probes::fastCores();
+    return board;
+}
+
+Result<Json> RunJob::perform() const {
+    auto plan = planOf(*this);
+    if (!plan)
+        return plan.error();
+    const trace::Legend legend = plan::legendOf(*plan);
+    const engine::RunClock clock;
+    SummarySink summary(legend);
+    std::vector<EventSink*> sinks{&summary};
+    std::unique_ptr<StreamSink> streamSink;
+    if (stream)
+        sinks.push_back((streamSink = std::make_unique<StreamSink>(*stream)).get());
+    EventCollector collector(std::move(sinks), clock);
+    auto engine =
+        engine::Engine::open(*plan, request, {collector.computeRing(), collector.ioRing()});
+    if (!engine)
+        return engine.error();
+    TextStream text((*engine)->vocabulary(), appendText);
+    collector.addSink(text);
+    if (stream) {
+        stream->beginRun();
+        stream->control(header(*this, *plan, legend, (*engine)->windows()));
+        if (!(*engine)->fallback().empty())
+            stream->control({{"note", (*engine)->fallback()}});
+    }
+    probes::resetPeakRss();
+    collector.start();
+    const Status status = (*engine)->run(clock);
+    collector.finish();
+    if (!status)
+        return status.error();
+    analyze::Summary figures = summary.summary();
+    // Samples can miss a peak; the kernel's high-water mark does not.
+    if (const auto peak = probes::ProcessMemory::open().peakRss())
+        figures.rssPeak = std::max(figures.rssPeak, peak->value);
+    Json result =
+        analyze::resultJson(figures, *plan, plan::loaderName((*engine)->loader()), text.text());
+    if (!(*engine)->fallback().empty())
+        result["io"]["fallback"] = (*engine)->fallback();
+    if (request.stop && request.stop->load())
+        result["stopped"] = true;
+    return result;
+}
+
+} // namespace shardscope::agent
