@@ -2,7 +2,8 @@
 #include "sim_engine/analyze/arena_lives.h"
 
 #include <algorithm>
-#include <bit>
+
+#include "sim_engine/analyze/chunk.h"
 
 namespace shardscope::analyze {
 
@@ -22,14 +23,11 @@ plan::Reason reasonOf(const trace::Event& event) {
                                           : plan::Reason::Streamed;
 }
 
-/// Chunks of merged marks are powers of two, so that panning does not regroup them.
-int chunkBits(std::int64_t shortest) {
-    return std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(shortest, 1) - 1));
-}
-
 } // namespace
 
-void ArenaLives::clear() { *this = {}; }
+void ArenaLives::clear() {
+    *this = {};
+}
 
 void ArenaLives::add(const trace::Event& event, const trace::Legend& legend) {
     switch (event.kind) {
@@ -107,8 +105,7 @@ LifeMark ArenaLives::markOf(std::uint32_t index, std::int64_t now) const {
     const Life& life = m_lives[index];
     const std::int64_t end = life.isOpen() ? std::max(now, life.begin) : life.end;
     const std::int64_t duration = end - life.begin;
-    return {index,      1,          life.begin, end,     life.offset,
-            life.bytes, life.bytes, duration,   duration};
+    return {index, 1, life.begin, end, life.offset, life.bytes, life.bytes, duration, duration};
 }
 
 std::size_t ArenaLives::firstReaching(const Track& track, std::int64_t t) const {
@@ -123,31 +120,57 @@ void ArenaLives::trackMarks(
     const Track& track, std::int64_t begin, std::int64_t end, std::int64_t shortest,
     std::int64_t now, std::vector<LifeMark>& out) const {
     const int bits = chunkBits(shortest);
+    const auto firstFrom = [&track](std::int64_t t) {
+        const auto it = std::lower_bound(track.begins.begin(), track.begins.end(), t);
+        return static_cast<std::size_t>(it - track.begins.begin());
+    };
     const std::size_t n = track.lives.size();
-    for (std::size_t i = firstReaching(track, begin); i < n && track.begins[i] < end;) {
-        // All that begin in the same chunk, the last of them (it may be open or long) by itself.
-        const std::int64_t chunkEnd = ((track.begins[i] >> bits) + 1) << bits;
-        const auto stop = std::lower_bound(
-            track.begins.begin() + static_cast<std::ptrdiff_t>(i), track.begins.end(), chunkEnd);
-        const auto next = static_cast<std::size_t>(stop - track.begins.begin());
+    std::size_t i = firstReaching(track, begin);
+    if (i < n)
+        i = firstFrom(track.begins[i] >> bits << bits);
+    while (i < n && track.begins[i] < end) {
+        const std::size_t next = firstFrom(((track.begins[i] >> bits) + 1) << bits);
         const auto stats = track.stats.bounds(i, next);
-        const bool merges =
-            next - i > 1 && stats.high[1] < shortest && stats.high[2] != Life::kOpen;
-        if (merges) {
+        if (stats.high[1] < shortest && stats.high[2] != Life::kOpen) {
             out.push_back(
                 {track.lives[i], static_cast<std::uint32_t>(next - i), track.begins[i],
                  stats.high[2], track.offset, stats.low[0], stats.high[0], stats.low[1],
                  stats.high[1]});
         } else {
-            for (std::size_t k = i; k < next; ++k)
-                out.push_back(markOf(track.lives[k], now));
+            chunkMarks(track, i, next, shortest, now, out);
         }
         i = next;
     }
 }
 
-std::vector<LifeMark>
-ArenaLives::marks(Nanos begin, Nanos end, Nanos shortest, Nanos now) const {
+void ArenaLives::chunkMarks(
+    const Track& track, std::size_t first, std::size_t last, std::int64_t shortest,
+    std::int64_t now, std::vector<LifeMark>& out) const {
+    LifeMark merged;
+    merged.count = 0;
+    for (std::size_t k = first; k < last; ++k) {
+        const LifeMark mark = markOf(track.lives[k], now);
+        if (mark.maxDuration >= shortest) {
+            if (merged.count > 0)
+                out.push_back(merged);
+            merged.count = 0;
+            out.push_back(mark);
+        } else if (merged.count == 0) {
+            merged = mark;
+        } else {
+            ++merged.count;
+            merged.end = mark.end;
+            merged.minBytes = std::min(merged.minBytes, mark.minBytes);
+            merged.maxBytes = std::max(merged.maxBytes, mark.maxBytes);
+            merged.minDuration = std::min(merged.minDuration, mark.minDuration);
+            merged.maxDuration = std::max(merged.maxDuration, mark.maxDuration);
+        }
+    }
+    if (merged.count > 0)
+        out.push_back(merged);
+}
+
+std::vector<LifeMark> ArenaLives::marks(Nanos begin, Nanos end, Nanos shortest, Nanos now) const {
     std::vector<LifeMark> result;
     for (const Track& track : m_tracks)
         trackMarks(track, begin.value, end.value, shortest.value, now.value, result);
@@ -186,8 +209,7 @@ const std::vector<std::uint32_t>* ArenaLives::livesOf(LifeKind kind, std::uint32
     return it == m_byOwner.end() ? nullptr : &it->second;
 }
 
-std::optional<std::uint32_t>
-ArenaLives::lifeOf(LifeKind kind, std::uint32_t id, Nanos t) const {
+std::optional<std::uint32_t> ArenaLives::lifeOf(LifeKind kind, std::uint32_t id, Nanos t) const {
     const auto* own = livesOf(kind, id);
     if (!own || own->empty())
         return std::nullopt;

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim_engine/analyze/min_max_pyramid.h"
@@ -102,6 +104,9 @@ private:
     void finish(const trace::Event& event, LifeKind kind);
     void trackMarks(
         const Track& track, std::int64_t begin, std::int64_t end, std::int64_t shortest,
+        std::int64_t now, std::vector<LifeMark>& out) const;
+    void chunkMarks(
+        const Track& track, std::size_t first, std::size_t last, std::int64_t shortest,
         std::int64_t now, std::vector<LifeMark>& out) const;
     LifeMark markOf(std::uint32_t life, std::int64_t now) const;
     std::size_t firstReaching(const Track& track, std::int64_t t) const;

@@ -50,7 +50,9 @@ std::size_t firstRowAbove(const MinMaxPyramid<N>& rows, std::size_t c, std::int6
 
 } // namespace
 
-void CounterSeries::clear() { *this = {}; }
+void CounterSeries::clear() {
+    *this = {};
+}
 
 void CounterSeries::add(std::int64_t t, std::int64_t value) {
     m_times.push_back(m_times.empty() ? t : std::max(t, m_times.back()));
@@ -92,7 +94,9 @@ CounterSeries::columns(Nanos begin, Nanos end, std::size_t count, Nanos until) c
     return result;
 }
 
-void MemorySeries::clear() { *this = {}; }
+void MemorySeries::clear() {
+    *this = {};
+}
 
 void MemorySeries::add(const trace::Event& event, const trace::Legend& legend) {
     const auto bytes = static_cast<std::int64_t>(event.b);
@@ -110,8 +114,7 @@ void MemorySeries::add(const trace::Event& event, const trace::Legend& legend) {
     case EventKind::Free:
         if (event.aux < model::kRegionCount)
             change(
-                t, static_cast<Region>(event.aux),
-                event.kind == EventKind::Alloc ? bytes : -bytes);
+                t, static_cast<Region>(event.aux), event.kind == EventKind::Alloc ? bytes : -bytes);
         break;
     default:
         break;

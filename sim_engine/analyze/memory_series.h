@@ -55,7 +55,8 @@ public:
     std::optional<std::int64_t> valueAt(base::Nanos t) const;
     std::int64_t peak() const { return m_peak; }
     std::optional<MemoryMoment> firstAbove(base::Bytes limit) const;
-    /// `count` columns over [begin, end); those before the first sample and from `until` on are empty.
+    /// `count` columns over [begin, end); those before the first sample and from `until` on are
+    /// empty.
     std::vector<ValueColumn>
     columns(base::Nanos begin, base::Nanos end, std::size_t count, base::Nanos until) const;
 

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plot/arena_map_view.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <qcustomplot.h>
+
+#include "ui/plot/plot_text.h"
+
+namespace shardscope::ui {
+
+using analyze::Life;
+using analyze::LifeKind;
+using analyze::LifeMark;
+using analyze::RunIndex;
+using base::Nanos;
+
+namespace {
+
+constexpr int kShortestPx = 3;
+constexpr int kLabelPadding = 4;
+
+QString nameOf(const Life& life, const trace::Legend& legend) {
+    const std::string_view name = analyze::lifeName(life, legend);
+    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+}
+
+Item itemOf(const Life& life) {
+    return {life.kind == LifeKind::Weights ? Item::Kind::Shard : Item::Kind::Buffer, life.id};
+}
+
+} // namespace
+
+ArenaMapView::ArenaMapView(RunData* data, QWidget* parent) : TimePlot(data, tr("Arena"), parent) {}
+
+const trace::Legend* ArenaMapView::legend() const {
+    const trace::Trace* shown = data()->measured() ? data()->measured() : data()->predicted();
+    return shown ? &shown->legend : nullptr;
+}
+
+void ArenaMapView::prepare() {
+    m_marks.clear();
+    const RunIndex* index = data()->shownIndex();
+    if (!index)
+        return;
+    setValueRange(0, std::max(4096.0, index->arenaBytes().real()));
+    const TimeRange v = time()->visible();
+    m_marks = index->arena().marks(v.begin, v.end, timePerPixel() * kShortestPx, index->end());
+}
+
+QRect ArenaMapView::rectOf(
+    std::int64_t begin, std::int64_t end, std::int64_t offset, std::int64_t bytes) const {
+    const QRect area = plotRect();
+    const auto clampX = [&area](double x) {
+        return static_cast<int>(
+            std::lround(std::clamp<double>(x, area.left() - 2, area.right() + 3)));
+    };
+    const int left = clampX(pixelOf(Nanos(begin)));
+    const int right = std::max(left + 1, clampX(pixelOf(Nanos(end))));
+    const auto y = [this](std::int64_t at) {
+        return static_cast<int>(std::lround(valueAxis()->coordToPixel(static_cast<double>(at))));
+    };
+    const int bottom = y(offset), top = std::min(bottom - 1, y(offset + bytes));
+    return {left, top, right - left, bottom - top};
+}
+
+QRect ArenaMapView::rectOf(const LifeMark& mark) const {
+    return rectOf(mark.begin, mark.end, mark.offset, mark.maxBytes);
+}
+
+void ArenaMapView::paintLabel(QPainter& painter, const LifeMark& mark, const QRect& rect) const {
+    const QFontMetrics metrics(painter.font());
+    const QRect seen = rect.intersected(plotRect());
+    if (seen.height() < metrics.height() || seen.width() < 24)
+        return;
+    const Life& life = data()->shownIndex()->arena().lives()[mark.first];
+    const int room = seen.width() - 2 * kLabelPadding;
+    const QString name = nameOf(life, *legend());
+    QString text = name + QStringLiteral("  ") + bytesText(life.bytes);
+    if (metrics.horizontalAdvance(text) > room)
+        text = name;
+    if (metrics.horizontalAdvance(text) > room)
+        text = metrics.elidedText(name, Qt::ElideRight, room);
+    if (text.size() < 4 && text != name)
+        return;
+    painter.setPen(Theme::textOn(theme().of(life.region)));
+    painter.drawText(
+        seen.adjusted(kLabelPadding, 0, -kLabelPadding, 0), Qt::AlignLeft | Qt::AlignVCenter, text);
+}
+
+void ArenaMapView::paintContent(QPainter& painter) {
+    const RunIndex* index = data()->shownIndex();
+    if (!index)
+        return;
+    const QRect area = plotRect();
+    const int x = static_cast<int>(pixelOf(Nanos(0)));
+    const int end = std::min(area.right() + 1, static_cast<int>(pixelOf(index->end())));
+    const QRect arena = rectOf(0, 0, 0, index->arenaBytes().value);
+    painter.fillRect(
+        QRect(
+            std::max(x, area.left()), arena.top(), end - std::max(x, area.left()), arena.height()),
+        theme().freeSpace);
+
+    // Outlines of one colour a region, all rectangles of it at once: a pen change costs more than
+    // a rectangle.
+    std::array<std::vector<QRect>, model::kRegionCount> outlines;
+    const std::vector<Life>& lives = index->arena().lives();
+    for (const LifeMark& mark : m_marks) {
+        const QRect rect = rectOf(mark);
+        const Life& life = lives[mark.first];
+        const QColor& colour = theme().of(life.region);
+        if (mark.count > 1) {
+            painter.fillRect(rect, theme().faint(colour));
+            painter.fillRect(QRect(rect.left(), rect.top(), 1, rect.height()), colour);
+            continue;
+        }
+        painter.fillRect(rect, colour);
+        if (rect.width() > 2 && rect.height() > 2)
+            outlines[static_cast<std::size_t>(life.region)].push_back(rect.adjusted(0, 0, -1, -1));
+    }
+    painter.setBrush(Qt::NoBrush);
+    for (std::size_t r = 0; r < outlines.size(); ++r) {
+        const QColor& colour = theme().region[r];
+        painter.setPen(theme().isDark ? colour.darker(145) : colour.lighter(128));
+        painter.drawRects(outlines[r].data(), static_cast<int>(outlines[r].size()));
+    }
+    painter.setFont(font());
+    for (const LifeMark& mark : m_marks)
+        if (mark.count == 1)
+            paintLabel(painter, mark, rectOf(mark));
+}
+
+void ArenaMapView::paintHover(QPainter& painter) {
+    const RunIndex* index = data()->shownIndex();
+    Item item = time()->hovered();
+    if (!index || !legend())
+        return;
+    if (item.kind == Item::Kind::Op && item.id < legend()->ops.size())
+        item = {Item::Kind::Shard, legend()->ops[item.id].shard};
+    if (item.kind != Item::Kind::Shard && item.kind != Item::Kind::Buffer)
+        return;
+    const auto kind = item.kind == Item::Kind::Shard ? LifeKind::Weights : LifeKind::Buffer;
+    const auto* own = index->arena().livesOf(kind, item.id);
+    if (!own)
+        return;
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(theme().hover);
+    const TimeRange v = time()->visible();
+    int drawnTo = plotRect().left() - 10;
+    for (const std::uint32_t i : *own) {
+        const Life& life = index->arena().lives()[i];
+        if (life.begin > v.end.value)
+            break;
+        if (life.end < v.begin.value)
+            continue;
+        const QRect rect =
+            rectOf(life.begin, std::min(life.end, index->end().value), life.offset, life.bytes);
+        if (rect.right() <= drawnTo)
+            continue; // many lives in one pixel look like one
+        painter.drawRect(rect.adjusted(0, 0, -1, -1));
+        drawnTo = rect.right();
+    }
+}
+
+std::optional<Hit> ArenaMapView::hitAt(QPointF position) const {
+    const RunIndex* index = data()->shownIndex();
+    if (!index)
+        return std::nullopt;
+    const QPoint at = position.toPoint();
+    const auto found = std::find_if(m_marks.rbegin(), m_marks.rend(), [&](const LifeMark& mark) {
+        return rectOf(mark).contains(at);
+    });
+    const Nanos t = timeAt(position.x());
+    if (found == m_marks.rend())
+        return std::nullopt;
+    const Life& life = index->arena().lives()[found->first];
+    Hit hit;
+    hit.time = Nanos(found->begin);
+    hit.fit = TimeRange{Nanos(found->begin), Nanos(found->end)};
+    const std::string_view region = model::regionName(life.region);
+    const QString regionText =
+        QString::fromUtf8(region.data(), static_cast<qsizetype>(region.size()));
+    if (found->count > 1) {
+        hit.item = itemOf(life);
+        hit.text = tr("%1 at offset %2").arg(countText(found->count), bytesText(found->offset)) +
+                   QLatin1Char('\n') + regionText +
+                   tr("\n%1 \u2026 %2, held %3")
+                       .arg(bytesText(found->minBytes), bytesText(found->maxBytes))
+                       .arg(rangeText(Nanos(found->minDuration), Nanos(found->maxDuration))) +
+                   tr("\nat %1").arg(momentText(t));
+        return hit;
+    }
+    hit.item = itemOf(life);
+    hit.text = nameOf(life, *legend()) + QLatin1Char('\n') + regionText + QStringLiteral(", ") +
+               bytesText(life.bytes) + tr(" at offset %1").arg(bytesText(life.offset)) +
+               tr("\nfrom %1, held %2")
+                   .arg(momentText(Nanos(life.begin)), spanText(Nanos(found->maxDuration)));
+    if (life.kind == LifeKind::Weights) {
+        hit.activation =
+            QString::fromStdString(index->whyLoaded(base::ShardId(life.id), Nanos(life.begin)));
+        hit.text += QLatin1Char('\n') + hit.activation;
+    }
+    return hit;
+}
+
+std::vector<HeaderChip> ArenaMapView::headerChips() const {
+    const RunIndex* index = data()->shownIndex();
+    if (!index)
+        return {};
+    const Nanos t = time()->cursor().value_or(index->end());
+    const std::int64_t held = index->memory().totalAt(t).value;
+    return {
+        {HeaderChip::Mark::Fill, theme().freeSpace.darker(theme().isDark ? 60 : 108), tr("free"),
+         bytesText(std::max<std::int64_t>(0, index->arenaBytes().value - held))}};
+}
+
+} // namespace shardscope::ui

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+#include "ui/plot/time_plot.h"
+
+namespace shardscope::ui {
+
+/// Memory over time: stacked areas by region, the budget line with its first violation, RSS and
+/// page cache where they were sampled, and the total of the prediction as a dashed line.
+class RamTimelineView : public TimePlot {
+    Q_OBJECT
+
+public:
+    explicit RamTimelineView(RunData* data, QWidget* parent = nullptr);
+
+protected:
+    void prepare() override;
+    void paintContent(QPainter& painter) override;
+    void paintHover(QPainter& painter) override;
+    std::optional<Hit> hitAt(QPointF position) const override;
+    std::vector<HeaderChip> headerChips() const override;
+    QString changeOver(TimeRange range) const override;
+
+private:
+    void paintStack(QPainter& painter) const;
+    void paintLines(QPainter& painter) const;
+    void paintBudget(QPainter& painter) const;
+    void paintViolation(QPainter& painter) const;
+    /// The budget of the run, or of the prediction that lies over it; 0: none.
+    base::Bytes budget() const;
+    double wantedTop() const;
+    double yOf(std::int64_t bytes) const;
+    base::Nanos momentShown() const;
+
+    std::vector<analyze::MemoryColumn> m_columns;
+    std::vector<analyze::MemoryColumn> m_predicted;
+    std::vector<analyze::ValueColumn> m_rss;
+    std::vector<analyze::ValueColumn> m_pageCache;
+};
+
+} // namespace shardscope::ui

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plot/time_plot.h"
+
+#include <algorithm>
+
+#include <QKeyEvent>
+#include <QResizeEvent>
+#include <QVBoxLayout>
+
+#include <qcustomplot.h>
+
+#include "ui/plot/axis_ticks.h"
+#include "ui/plot/hover_card.h"
+#include "ui/plot/painted_layer.h"
+#include "ui/plot/plot_text.h"
+
+namespace shardscope::ui {
+
+using base::Nanos;
+
+namespace {
+
+constexpr double kTimeTicks = 9; ///< about as many of them
+
+} // namespace
+
+TimePlot::TimePlot(RunData* data, const QString& title, QWidget* parent)
+    : QWidget(parent), m_data(data), m_title(title), m_theme(Theme::light()) {
+    setFocusPolicy(Qt::StrongFocus);
+    buildPlot();
+    m_hands = std::make_unique<PlotHands>(m_plot, time(), static_cast<PlotHandsTarget*>(this));
+    m_plot->installEventFilter(this);
+    applyTheme();
+
+    connect(m_data, &RunData::measuredChanged, this, &TimePlot::requestDraw);
+    connect(m_data, &RunData::predictedChanged, this, &TimePlot::requestDraw);
+    connect(time(), &TimeState::visibleChanged, this, &TimePlot::requestDraw);
+    connect(time(), &TimeState::runChanged, this, &TimePlot::requestDraw);
+    connect(time(), &TimeState::cursorChanged, this, &TimePlot::requestOverlay);
+    connect(time(), &TimeState::selectionChanged, this, &TimePlot::requestOverlay);
+    connect(time(), &TimeState::hoverChanged, this, &TimePlot::requestOverlay);
+}
+
+TimePlot::~TimePlot() {
+    delete m_card;
+}
+
+void TimePlot::buildPlot() {
+    m_plot = new QCustomPlot(this);
+    m_plot->setFocusPolicy(Qt::NoFocus);
+    m_plot->setNoAntialiasingOnDrag(false);
+    m_plot->setNotAntialiasedElements(QCP::aeAll);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(m_plot);
+
+    m_plot->plotLayout()->setMargins({});
+    m_plot->axisRect()->setAutoMargins(QCP::msNone);
+    m_plot->xAxis->setTicker(QSharedPointer<QCPAxisTicker>(new TimeTicker(kTimeTicks)));
+    m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new ByteTicker(4)));
+    for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) {
+        axis->setSubTicks(false);
+        axis->setTickLength(0, 0);
+        axis->setTickLabelPadding(5);
+        axis->grid()->setZeroLinePen(Qt::NoPen);
+        axis->grid()->setSubGridVisible(false);
+    }
+    m_plot->yAxis->setBasePen(Qt::NoPen);
+
+    m_content = new PaintedLayer(
+        m_plot, QStringLiteral("main"), PaintedLayer::Area::AxisRect,
+        [this](QPainter& painter) { paintContent(painter); });
+    m_overlay = new PaintedLayer(
+        m_plot, QStringLiteral("overlay"), PaintedLayer::Area::Widget,
+        [this](QPainter& painter) { paintOverlay(painter); });
+    m_overlayLayer = m_plot->layer(QStringLiteral("overlay"));
+    m_overlayLayer->setMode(QCPLayer::lmBuffered);
+}
+
+QCPAxis* TimePlot::timeAxis() const {
+    return m_plot->xAxis;
+}
+QCPAxis* TimePlot::valueAxis() const {
+    return m_plot->yAxis;
+}
+
+void TimePlot::setTheme(const Theme& theme) {
+    if (theme == m_theme)
+        return;
+    m_theme = theme;
+    applyTheme();
+}
+
+void TimePlot::applyTheme() {
+    m_plot->setBackground(m_theme.background);
+    for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) {
+        axis->grid()->setPen(m_theme.grid);
+        axis->setTickLabelColor(m_theme.textMuted);
+        axis->setTickLabelFont(font());
+    }
+    m_plot->xAxis->setBasePen(m_theme.axis);
+    if (m_card)
+        m_card->setTheme(m_theme);
+    applyMargins();
+    themeChanged();
+    requestDraw();
+}
+
+void TimePlot::applyMargins() {
+    m_plot->axisRect()->setMargins(plotMargins(fontMetrics(), m_timeAxisVisible));
+    m_plot->xAxis->setTickLabels(m_timeAxisVisible);
+}
+
+void TimePlot::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::FontChange)
+        applyTheme();
+    QWidget::changeEvent(event);
+}
+
+void TimePlot::setTimeAxisVisible(bool visible) {
+    m_timeAxisVisible = visible;
+    applyMargins();
+    requestDraw();
+}
+
+bool TimePlot::exportTo(const QString& path) {
+    drawAll();
+    if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive))
+        return m_plot->savePdf(path, 0, 0, QCP::epNoCosmetic, QString(), m_title);
+    return m_plot->savePng(path, 0, 0, devicePixelRatioF());
+}
+
+QSize TimePlot::minimumSizeHint() const {
+    return {320, 90};
+}
+QSize TimePlot::sizeHint() const {
+    return {900, 190};
+}
+
+QRect TimePlot::plotRect() const {
+    return m_plot->axisRect()->rect();
+}
+int TimePlot::plotLeft() const {
+    return m_plot->x() + plotMargins(fontMetrics(), false).left();
+}
+int TimePlot::plotRight() const {
+    return m_plot->x() + m_plot->width() - plotMargins(fontMetrics(), false).right();
+}
+
+double TimePlot::pixelOf(Nanos t) const {
+    const TimeRange v = time()->visible();
+    const QRect area = plotRect();
+    return area.left() + (t - v.begin).real() / std::max(1.0, v.span().real()) * area.width();
+}
+
+Nanos TimePlot::timeAt(double x) const {
+    const QRect area = plotRect();
+    const TimeRange v = time()->visible();
+    const double share = (x - area.left()) / std::max(1, area.width());
+    return v.begin + Nanos(static_cast<std::int64_t>(share * v.span().real()));
+}
+
+Nanos TimePlot::timePerPixel() const {
+    return Nanos(std::max<std::int64_t>(
+        1, time()->visible().span().value / std::max(1, plotRect().width())));
+}
+
+QString TimePlot::changeOver(TimeRange) const {
+    return {};
+}
+
+void TimePlot::setValueRange(double low, double high) {
+    m_valueLow = low;
+    m_valueHigh = high > low ? high : low + 1;
+    if (!m_userValues)
+        m_plot->yAxis->setRange(m_valueLow, m_valueHigh);
+}
+
+void TimePlot::requestDraw() {
+    m_overlayOnly = false;
+    m_data->frames()->request(this, [this] { drawRequested(); });
+}
+
+void TimePlot::requestOverlay() {
+    m_data->frames()->request(this, [this] { drawRequested(); });
+}
+
+void TimePlot::drawRequested() {
+    if (!isVisible())
+        return; // drawn when it is shown
+    if (m_overlayOnly)
+        m_overlayLayer->replot();
+    else
+        drawAll();
+    m_overlayOnly = true;
+}
+
+void TimePlot::drawAll() {
+    const TimeRange v = time()->visible();
+    m_plot->xAxis->setRange(v.begin.real(), v.end.real());
+    prepare();
+    m_plot->replot(QCustomPlot::rpQueuedRefresh);
+}
+
+void TimePlot::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    requestDraw();
+}
+
+void TimePlot::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    requestDraw();
+}
+
+void TimePlot::keyPressEvent(QKeyEvent* event) {
+    if (!m_hands->handleKey(event))
+        QWidget::keyPressEvent(event);
+}
+
+bool TimePlot::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_plot) {
+        if (event->type() == QEvent::Resize)
+            requestDraw(); // the plot has its final size only now
+        if (m_hands->handle(event))
+            return true;
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+QRect TimePlot::handsArea() const {
+    return plotRect();
+}
+bool TimePlot::overValueAxis(QPointF position) const {
+    return m_valueZoomable && position.x() < plotRect().left();
+}
+Nanos TimePlot::handsTimeAt(double x) const {
+    return timeAt(x);
+}
+double TimePlot::handsPixelOf(Nanos t) const {
+    return pixelOf(t);
+}
+
+void TimePlot::zoomValues(double y, double factor) {
+    const double at = m_plot->yAxis->pixelToCoord(y);
+    const QCPRange r = m_plot->yAxis->range();
+    const double low = std::max(m_valueLow, at - (at - r.lower) * factor);
+    const double high = std::min(m_valueHigh, at + (r.upper - at) * factor);
+    if (high - low < (m_valueHigh - m_valueLow) * 1e-5)
+        return;
+    m_userValues = {low, high};
+    m_plot->yAxis->setRange(low, high);
+    requestDraw();
+}
+
+void TimePlot::resetValues() {
+    m_userValues.reset();
+    m_plot->yAxis->setRange(m_valueLow, m_valueHigh);
+    requestDraw();
+}
+
+void TimePlot::pointerMoved(QPointF position) {
+    if (!plotRect().contains(position.toPoint())) {
+        pointerLeft();
+        return;
+    }
+    const Nanos t = timeAt(position.x());
+    time()->setCursor(t);
+    const std::optional<Hit> hit = hitAt(position);
+    time()->setHovered(hit ? hit->item : Item{});
+    if (m_hands->isDragging()) {
+        if (m_card)
+            m_card->hide();
+        return;
+    }
+    if (!m_card) {
+        m_card = new HoverCard(window());
+        m_card->setTheme(m_theme);
+    }
+    m_card->showAt(m_plot->mapToGlobal(position.toPoint()), hit ? hit->text : QString());
+    emit statusChanged(statusText(t, hit));
+}
+
+QString TimePlot::statusText(Nanos t, const std::optional<Hit>& hit) const {
+    QString text = momentText(t);
+    if (hit)
+        text += QStringLiteral("  \u00b7  ") +
+                QString(hit->text).replace(QLatin1Char('\n'), QStringLiteral("  \u00b7  "));
+    if (time()->selection())
+        return text + QStringLiteral("  \u00b7  ") +
+               tr("Enter zooms to the selection, F filters by it, Esc clears it");
+    if (hit && !hit->activation.isEmpty())
+        return text + QStringLiteral("  \u00b7  ") + tr("click for the reason");
+    return text + QStringLiteral("  \u00b7  ") + tr("wheel zooms, drag selects, right drag pans");
+}
+
+void TimePlot::pointerLeft() {
+    time()->setHovered({});
+    if (m_card)
+        m_card->hide();
+}
+
+void TimePlot::clicked(QPointF position) {
+    const std::optional<Hit> hit = hitAt(position);
+    if (hit)
+        emit itemActivated(hit->item, hit->time, hit->activation);
+    else
+        time()->setSelection(std::nullopt);
+}
+
+void TimePlot::doubleClicked(QPointF position) {
+    const std::optional<Hit> hit = hitAt(position);
+    const std::optional<TimeRange> range =
+        hit && hit->fit && !hit->fit->empty() ? hit->fit : std::nullopt;
+    if (!range) {
+        time()->home();
+        return;
+    }
+    const Nanos margin(range->span().value / 8);
+    time()->zoomTo({range->begin - margin, range->end + margin});
+}
+
+void TimePlot::contextMenu(QPoint globalPosition) {
+    emit contextMenuWanted(globalPosition);
+}
+
+} // namespace shardscope::ui
