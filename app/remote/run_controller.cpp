@@ -6,6 +6,7 @@
 #include <QFileInfo>
 
 #include "app/jobs/audio_file.h"
+#include "app/remote/board_source.h"
 #include "app/remote/local_transport.h"
 #include "sim_engine/plan/knobs.h"
 
@@ -53,20 +54,36 @@ Status RunController::start(const RunOrder& order) {
     m_clock.start();
     m_document->beginLive();
     emit startedRun();
-    emit phaseChanged(tr("reading the audio"));
+    if (!m_order.profile && m_store)
+        if (auto known = m_store->board(m_order.board); known && *known)
+            m_order.profile = (*known)->profile;
+    const bool measure = !m_order.profile && m_order.board == kLocalBoard && m_measures;
+    emit phaseChanged(measure ? tr("measuring this machine, once") : tr("reading the audio"));
     const QString folder =
         m_store ? m_store->paths().converted() : DataPaths::standard().converted();
     m_jobs->start(
-        kAudioJob, [this, audio = order.audio, folder](JobControl& job) -> JobRunner::Deliver {
+        kAudioJob,
+        [this, measure, audio = order.audio, folder](JobControl& job) -> JobRunner::Deliver {
             Result<QString> file = modelAudio(audio, folder, job);
-            return [this, file] {
-                if (file)
-                    startAgent(*file);
-                else
-                    finish(file.error());
-            };
+            std::optional<plan::BoardProfile> profile;
+            if (file && measure && !job.isCancelled())
+                if (auto measured = probeLocalBoard()) // without one, nothing is predicted
+                    profile = std::move(*measured);
+            return [this, file, profile] { prepare(file, profile); };
         });
     return {};
+}
+
+void RunController::prepare(
+    const Result<QString>& audio, const std::optional<plan::BoardProfile>& measured) {
+    if (!audio)
+        return finish(audio.error());
+    if (measured) {
+        m_order.profile = measured;
+        if (m_store)
+            (void)m_store->saveBoard(*measured); // else it is measured again next time
+    }
+    startAgent(*audio);
 }
 
 void RunController::startAgent(const QString& audio) {
@@ -96,9 +113,33 @@ void RunController::orderRun(const QString& audio) {
 void RunController::takeFrame(const trace::Frame& frame) {
     if (!m_running)
         return;
+    // The agent knows what it ran; what its board can do is known here.
+    if (frame.kind == trace::FrameKind::Control && !m_document->content().hasRun()) {
+        if (const std::string header = withBoard(frame.payload); !header.empty()) {
+            trace::Frame complete = frame;
+            complete.payload = header;
+            return takeRunFrame(complete);
+        }
+    }
+    takeRunFrame(frame);
+}
+
+void RunController::takeRunFrame(const trace::Frame& frame) {
     m_document->addFrame(frame);
     if (m_keep && m_document->content().hasRun())
         keep(frame);
+}
+
+/// A run's header with the board's profile in it; empty where it is no header or has one.
+std::string RunController::withBoard(std::string_view header) const {
+    if (!m_order.profile)
+        return {};
+    Json document = Json::parse(header, nullptr, false);
+    if (!document.is_object() || !document.contains("run") || !document["run"].is_object() ||
+        document["run"].contains("board"))
+        return {};
+    document["run"]["board"] = plan::toJson(*m_order.profile);
+    return document.dump();
 }
 
 /// The first frame kept is the header of the run: one that never began leaves nothing behind.

@@ -22,6 +22,8 @@ struct RunOrder {
     QString model; ///< a file
     QString audio; ///< any audio file
     plan::RunConfig config;
+    /// What the run is predicted with; the local board is measured when it is needed and unknown.
+    std::optional<plan::BoardProfile> profile;
 };
 
 /// One run from order to end: converts the audio, starts the agent, feeds its frames into the
@@ -37,7 +39,10 @@ public:
     ~RunController() override;
 
     /// Another way to the agent than the local child process.
-    void setTransport(OpenTransport open) { m_open = std::move(open); }
+    void setTransport(OpenTransport open) {
+        m_open = std::move(open);
+        m_measures = false; // what is on the other side is not this machine
+    }
 
     /// Starts; ended() follows. Usage where a run is going on already.
     base::Status start(const RunOrder& order);
@@ -61,9 +66,13 @@ signals:
     void recordingFailed(const QString& line);
 
 private:
+    void
+    prepare(const base::Result<QString>& audio, const std::optional<plan::BoardProfile>& measured);
     void startAgent(const QString& audio);
     void orderRun(const QString& audio);
     void takeFrame(const trace::Frame& frame);
+    void takeRunFrame(const trace::Frame& frame);
+    std::string withBoard(std::string_view header) const;
     void keep(const trace::Frame& frame);
     void finish(const std::optional<base::Error>& error);
     void releaseSession();
@@ -81,6 +90,7 @@ private:
     bool m_running = false;
     bool m_stopAsked = false;
     bool m_keep = false;
+    bool m_measures = true;
 };
 
 } // namespace shardscope::app

@@ -119,16 +119,20 @@ void WhatIf::setConfig(const plan::RunConfig& config) {
 
 void WhatIf::invalidate(bool baselineToo) {
     ++m_revision;
-    m_upToDate = m_card == nullptr;
+    m_upToDate = !isReady();
     m_baselineStale |= baselineToo;
     if (baselineToo)
         m_jobs->cancel(m_kind); // what it works on is no longer asked for
-    if (m_card && !m_frame.isActive() && !m_jobs->isRunning(m_kind))
+    if (isReady() && !m_frame.isActive() && !m_jobs->isRunning(m_kind))
         m_frame.start();
 }
 
+analyze::Summary WhatIf::measuredSummary() const {
+    return m_document ? m_document->summary() : analyze::Summary();
+}
+
 void WhatIf::launch() {
-    if (!m_card || m_jobs->isRunning(m_kind))
+    if (!isReady() || m_jobs->isRunning(m_kind))
         return; // publish() looks again
     const bool both = m_baselineStale;
     m_jobs->start(

@@ -52,7 +52,8 @@ public:
     /// Predicts for another board than the run's.
     void setBoard(const plan::BoardProfile& board);
 
-    bool isReady() const { return m_card != nullptr; }
+    /// There is a model and a board to predict with. A run without a board profile has none.
+    bool isReady() const { return m_card != nullptr && m_board.readBytesPerSecond > 0; }
     const std::shared_ptr<const model::ModelCard>& card() const { return m_card; }
     const plan::BoardProfile& board() const { return m_board; }
     const sim::Workload& workload() const { return m_workload; }

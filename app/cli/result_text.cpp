@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/result_text.h"
+
+#include <array>
+#include <vector>
+
+#include "app/cli/terminal.h"
+#include "sim_engine/base/format.h"
+
+namespace shardscope::app {
+
+using Json = nlohmann::ordered_json;
+using base::Bytes;
+using base::formatted;
+
+namespace {
+
+enum class Unit { Millis, Bytes, Count, Share };
+
+struct Figure {
+    const char* name;
+    const char* group;
+    const char* key;
+    Unit unit;
+};
+
+constexpr std::array<Figure, 14> kFigures{{
+    {"planned peak", "memory", "planned_peak_bytes", Unit::Bytes},
+    {"arena peak", "memory", "arena_peak_bytes", Unit::Bytes},
+    {"RSS peak", "memory", "rss_peak_bytes", Unit::Bytes},
+    {"mel", "timing", "mel_ms", Unit::Millis},
+    {"encode", "timing", "encode_ms", Unit::Millis},
+    {"cross KV", "timing", "cross_kv_ms", Unit::Millis},
+    {"first token", "timing", "first_token_ms", Unit::Millis},
+    {"decode a token", "timing", "decode_ms_per_token", Unit::Millis},
+    {"total", "timing", "total_ms", Unit::Millis},
+    {"bytes read", "io", "bytes_read", Unit::Bytes},
+    {"reads", "io", "reads", Unit::Count},
+    {"stalls", "io", "stall_ms", Unit::Millis},
+    {"hidden reads", "io", "hidden_fraction", Unit::Share},
+    {"streamed a token", "plan", "streamed_bytes_per_token", Unit::Bytes},
+}};
+
+/// A number of a document; none where it has none of that name.
+std::optional<double> number(const Json& document, const char* group, const char* key) {
+    if (!document.is_object() || !document.contains(group))
+        return std::nullopt;
+    const Json& in = document[group];
+    if (!in.is_object() || !in.contains(key) || !in[key].is_number())
+        return std::nullopt;
+    return in[key].get<double>();
+}
+
+std::string text(double value, Unit unit) {
+    switch (unit) {
+    case Unit::Millis:
+        return formatted("%.2f ms", value);
+    case Unit::Bytes:
+        return base::bytesText(Bytes(static_cast<std::int64_t>(value)));
+    case Unit::Count:
+        return formatted("%.0f", value);
+    case Unit::Share:
+        break;
+    }
+    return formatted("%.0f %%", value * 100);
+}
+
+std::string change(double before, double after) {
+    if (before == after)
+        return "same";
+    if (before == 0)
+        return "";
+    return formatted("%+.1f %%", (after / before - 1) * 100);
+}
+
+std::string plainText(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+} // namespace
+
+std::string resultText(const Json& result) {
+    Table table;
+    if (const auto budget = number(result, "memory", "budget_bytes"))
+        table.add({"budget", text(*budget, Unit::Bytes)});
+    for (const Figure& figure : kFigures) {
+        const auto value = number(result, figure.group, figure.key);
+        const bool unsampled = value == 0.0 && figure.unit == Unit::Bytes;
+        if (value && !unsampled)
+            table.add({figure.name, text(*value, figure.unit)});
+    }
+    const Json empty = Json::object();
+    const Json& plan = result.contains("plan") ? result["plan"] : empty;
+    if (plan.contains("shards") && plan.contains("pinned_bytes") && plan.contains("hash"))
+        table.add(
+            {"plan", plan["shards"].dump() + " shards, " +
+                         base::bytesText(Bytes(plan["pinned_bytes"].get<std::int64_t>())) +
+                         " pinned, " + plainText(plan["hash"])});
+    std::string lines;
+    if (const auto tokens = result.find("n_tokens"); tokens != result.end())
+        table.add({"tokens", tokens->dump()});
+    if (const auto words = result.find("text"); words != result.end() && words->is_string())
+        if (!words->get<std::string>().empty())
+            lines = words->get<std::string>() + "\n\n";
+    return lines + table.text();
+}
+
+std::vector<FigureDelta> compareResults(const Json& before, const Json& after) {
+    std::vector<FigureDelta> all;
+    for (const Figure& figure : kFigures) {
+        const auto a = number(before, figure.group, figure.key);
+        const auto b = number(after, figure.group, figure.key);
+        if (a || b)
+            all.push_back(
+                {figure.name, a ? text(*a, figure.unit) : "-", b ? text(*b, figure.unit) : "-",
+                 a && b ? change(*a, *b) : ""});
+    }
+    const Json empty = Json::object();
+    const Json& first = before.contains("config") ? before["config"] : empty;
+    const Json& second = after.contains("config") ? after["config"] : empty;
+    for (const auto& [key, value] : second.items())
+        if (!first.contains(key) || first[key] != value)
+            all.push_back(
+                {key, first.contains(key) ? plainText(first[key]) : "-", plainText(value), ""});
+    return all;
+}
+
+} // namespace shardscope::app

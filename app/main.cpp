@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One program: verbs run without a display, everything else opens the window.
+#include <memory>
+
+#include <QApplication>
+#include <QCoreApplication>
+#include <QFileInfo>
+
+#include "app/cli/demo.h"
+#include "app/cli/terminal.h"
+#include "app/cli/verbs.h"
+#include "app/window_options.h"
+
+namespace shardscope::app {
+namespace {
+
+constexpr base::Flag kWindowFlags[] = {
+    {"--demo", "", "Runs the sample on an emulated small board."},
+    {"--snapshot", "DIR", "Draws every page to PNG files and exits."},
+    {"--help", "", "This help."},
+    {"--version", "", "The version."},
+};
+
+bool hasDisplay() {
+    return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY") ||
+           qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
+}
+
+void nameProgram() {
+    QCoreApplication::setApplicationName(QStringLiteral("shardscope"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(SHARDSCOPE_VERSION));
+}
+
+int openWindow(int argc, char** argv, const base::Args& args) {
+    WindowOptions options;
+    if (!args.rest().empty())
+        options.file = QString::fromStdString(args.rest().front());
+    options.snapshotDir = QString::fromStdString(args.valueOr("--snapshot", ""));
+    options.demo = args.has("--demo");
+    options.paths = DataPaths::standard();
+    const bool snapshot = args.has("--snapshot");
+    if (!hasDisplay()) {
+        if (!snapshot && options.demo) {
+            QCoreApplication headless(argc, argv);
+            return runDemo();
+        }
+        if (!snapshot)
+            return fail(
+                {base::ErrorCode::Failed, "there is no display to open a window on", "DISPLAY",
+                 "use the verbs of `shardscope --help`, or --snapshot DIR"});
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    }
+    QApplication application(argc, argv);
+    if (snapshot && options.demo) {
+        // The pictures show the run that was just made.
+        if (const int status = runDemo(&options.file); status != 0)
+            return status;
+        options.demo = false;
+    }
+    return ui::runWindow(options);
+}
+
+int run(int argc, char** argv) {
+    nameProgram();
+    const Words words(argv + 1, argv + argc);
+    if (!words.empty() && findVerb(words.front())) {
+        QCoreApplication headless(argc, argv);
+        return runVerb(words);
+    }
+    for (const std::string& word : words)
+        if (word == "--help" || word == "-h")
+            return print(programHelp()), 0;
+    auto args = base::Args::parse(words, kWindowFlags);
+    if (!args)
+        return fail(args.error());
+    if (args->has("--version"))
+        return print("shardscope " SHARDSCOPE_VERSION "\n"), 0;
+    if (args->rest().size() > 1)
+        return fail(
+            {base::ErrorCode::Usage, "one file at a time", args->rest()[1],
+             "see `shardscope --help`"});
+    if (!args->rest().empty() && !QFileInfo::exists(QString::fromStdString(args->rest().front())))
+        return fail(unknownWord(args->rest().front()));
+    return openWindow(argc, argv, *args);
+}
+
+} // namespace
+} // namespace shardscope::app
+
+int main(int argc, char** argv) {
+    return shardscope::app::run(argc, argv);
+}
