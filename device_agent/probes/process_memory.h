@@ -43,8 +43,8 @@ private:
     base::Bytes m_pageSize, m_ramTotal;
 };
 
-/// Starts the high-water mark of peakRss() anew, where the kernel permits it: a process may run more
-/// than one model.
+/// Starts the high-water mark of peakRss() anew, where the kernel permits it: a process may run
+/// more than one model.
 void resetPeakRss();
 
 } // namespace shardscope::probes
