@@ -10,32 +10,34 @@
 
 namespace shardscope::model {
 
-/// Packed columns of an [outer, inner] weight matrix (1 MiB or 64 columns) and packed rows of the
-/// activations for each thread (256 KiB or 16 rows).
+/// Packed columns of an [outer, inner] weight matrix (1 MiB, at least 256 columns), and for each
+/// thread 128 packed rows of the activations with the sums that wait for the next part of K.
 constexpr base::Bytes matMulScratch(std::int64_t outer, std::int64_t inner, std::int64_t threads) {
-    const std::int64_t depth = (inner + 3) / 4 * 4;
     const std::int64_t all = (outer + 63) / 64 * 64;
-    const std::int64_t columns = std::clamp<std::int64_t>((1 << 18) / inner / 64 * 64, 64, all);
-    const std::int64_t rows = std::clamp<std::int64_t>((1 << 16) / inner / 16 * 16, 16, 128);
-    return base::Bytes((columns + threads * rows) * depth * 4 + 64);
+    const std::int64_t columns =
+        std::min(std::max<std::int64_t>((1 << 18) / inner / 64 * 64, 256), all);
+    const std::int64_t parts = (inner + 639) / 640;
+    const std::int64_t depth = (inner + parts - 1) / parts + 7;
+    const std::int64_t waiting = parts > 1 ? columns : 0;
+    return base::Bytes((columns * inner + threads * 128 * (depth + waiting)) * 4 + 256);
 }
 
 /// Encoder attention: one packed head, and for each thread a tile of 32 query rows with its scores.
 constexpr base::Bytes
 attentionScratch(std::int64_t positions, std::int64_t headDim, std::int64_t threads) {
-    const std::int64_t padded = (positions + 63) / 64 * 64, dims = (headDim + 63) / 64 * 64;
-    return base::Bytes((2 * padded * dims + threads * 32 * (padded + 2 * dims + 64)) * 4 + 64);
+    const std::int64_t padded = (positions + 79) / 64 * 64, dims = (headDim + 63) / 64 * 64;
+    return base::Bytes((2 * padded * dims + threads * 32 * (padded + 2 * dims + 64)) * 4 + 256);
 }
 
 /// Decode attention: the scores of one head for each thread.
 constexpr base::Bytes decodeAttentionScratch(std::int64_t positions, std::int64_t threads) {
-    return base::Bytes(threads * ((positions + 63) / 64 * 64) * 4 + 64);
+    return base::Bytes(threads * ((positions + 63) / 64 * 64) * 4 + 256);
 }
 
 /// Attention to the shared encoder output: scores, absorbed query and mixed value of every head.
 constexpr base::Bytes
 sharedAttentionScratch(std::int64_t positions, std::int64_t width, std::int64_t heads) {
-    return base::Bytes(heads * (2 * width + (positions + 63) / 64 * 64) * 4 + 64);
+    return base::Bytes(heads * (2 * width + (positions + 63) / 64 * 64) * 4 + 256);
 }
 
 /// The mel front end: samples, transform and one frame of energies for each thread.
