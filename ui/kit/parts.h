@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Small parts that pages share.
+#pragma once
+
+#include <QFrame>
+#include <QLabel>
+#include <QPushButton>
+#include <QString>
+
+namespace shardscope::ui {
+
+/// A label in one of the looks of style_sheet.h.
+QLabel* label(const QString& text, const char* look = "", QWidget* parent = nullptr);
+
+/// Gives a widget another look and has it drawn so.
+void setLook(QWidget* widget, const char* look);
+
+/// A frame in one of the looks ("card", "panel", "bar", "well").
+QFrame* frame(const char* look, QWidget* parent = nullptr);
+
+/// A hairline.
+QFrame* line(QWidget* parent = nullptr);
+
+QPushButton* button(const QString& text, const char* look = "", QWidget* parent = nullptr);
+
+/// An error or a hint inline on a page: icon, text that wraps and can be copied, a close button.
+class Banner : public QFrame {
+    Q_OBJECT
+public:
+    explicit Banner(QWidget* parent = nullptr);
+    /// Shows the text; hides the banner for an empty one.
+    void showError(const QString& text);
+    void showNote(const QString& text);
+    QString text() const { return m_text->text(); }
+
+private:
+    void show(const QString& text, const char* look, const char* iconName);
+
+    QLabel* m_icon;
+    QLabel* m_text;
+};
+
+/// A label that ends in "..." where there is no room; the whole text is its tool tip.
+class ElidedLabel : public QLabel {
+    Q_OBJECT
+public:
+    explicit ElidedLabel(const QString& text = {}, QWidget* parent = nullptr);
+    void setFullText(const QString& text);
+    QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    QString m_full;
+};
+
+} // namespace shardscope::ui

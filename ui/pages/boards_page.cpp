@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/boards_page.h"
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QListWidget>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include "sim_engine/base/format.h"
+#include "ui/kit/icon.h"
+#include "ui/kit/parts.h"
+#include "ui/models/figures.h"
+#include "ui/models/runs_model.h"
+
+namespace shardscope::ui {
+namespace {
+
+QString text(const std::string& s) {
+    return QString::fromStdString(s);
+}
+
+QString rate(double bytesPerSecond) {
+    return text(base::rateText(bytesPerSecond));
+}
+
+QString opsText(double opsPerSecond) {
+    return opsPerSecond > 0 ? BoardsPage::tr("%1 Gop/s").arg(opsPerSecond * 1e-9, 0, 'f', 2)
+                            : QStringLiteral("\u2013");
+}
+
+QString nanos(double ns) {
+    return text(base::timeText(base::Nanos(static_cast<std::int64_t>(ns))));
+}
+
+/// Adds a titled card with rows of a name and one or two values.
+class ValueCard {
+public:
+    explicit ValueCard(const QString& title)
+        : m_frame(frame("card")), m_grid(new QGridLayout(m_frame)) {
+        m_grid->setContentsMargins(18, 14, 18, 16);
+        m_grid->setHorizontalSpacing(24);
+        m_grid->setVerticalSpacing(7);
+        m_grid->setColumnStretch(0, 1);
+        m_grid->addWidget(label(title, "section"), 0, 0);
+    }
+    void row(const QString& name, const QString& value, const QString& second = {}) {
+        const int at = m_grid->rowCount();
+        m_grid->addWidget(label(name, "muted"), at, 0);
+        m_grid->addWidget(label(value, "value"), at, 1, Qt::AlignRight);
+        if (!second.isNull())
+            m_grid->addWidget(label(second, "value"), at, 2, Qt::AlignRight);
+    }
+    void heads(const QString& first, const QString& second) {
+        m_grid->addWidget(label(first, "small"), 0, 1, Qt::AlignRight | Qt::AlignBottom);
+        m_grid->addWidget(label(second, "small"), 0, 2, Qt::AlignRight | Qt::AlignBottom);
+    }
+    QFrame* done() {
+        m_grid->setRowStretch(m_grid->rowCount(), 1);
+        return m_frame;
+    }
+
+private:
+    QFrame* m_frame;
+    QGridLayout* m_grid;
+};
+
+} // namespace
+
+BoardsPage::BoardsPage(QWidget* parent)
+    : QWidget(parent), m_list(new QListWidget), m_detail(new QVBoxLayout) {
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(0);
+
+    auto* left = frame("panel");
+    left->setFixedWidth(300);
+    auto* leftColumn = new QVBoxLayout(left);
+    leftColumn->setContentsMargins(0, 18, 0, 0);
+    leftColumn->setSpacing(10);
+    auto* title = label(tr("Boards"), "title");
+    title->setContentsMargins(18, 0, 18, 0);
+    leftColumn->addWidget(title);
+    m_list->setObjectName(QStringLiteral("boards.list"));
+    leftColumn->addWidget(m_list, 1);
+    row->addWidget(left);
+    auto* edge = frame("line");
+    edge->setStyleSheet(QStringLiteral("max-width: 1px; min-width: 1px; max-height: 100000px;"));
+    row->addWidget(edge);
+
+    auto* body = new QWidget;
+    body->setMaximumWidth(980);
+    m_detail = new QVBoxLayout(body);
+    m_detail->setContentsMargins(32, 22, 32, 24);
+    auto* middle = new QWidget;
+    auto* middleRow = new QHBoxLayout(middle);
+    middleRow->setContentsMargins(0, 0, 0, 0);
+    middleRow->addWidget(body, 1000);
+    middleRow->addStretch(1);
+    auto* area = new QScrollArea;
+    area->setWidgetResizable(true);
+    area->setWidget(middle);
+    row->addWidget(area, 1);
+    connect(m_list, &QListWidget::currentRowChanged, this, &BoardsPage::showBoard);
+}
+
+void BoardsPage::setBoards(QList<BoardEntry> boards) {
+    m_boards = std::move(boards);
+    m_list->clear();
+    for (const BoardEntry& board : m_boards) {
+        auto* item = new QListWidgetItem(m_list);
+        auto* face = new QWidget;
+        face->setAttribute(Qt::WA_TransparentForMouseEvents);
+        auto* row = new QHBoxLayout(face);
+        row->setContentsMargins(18, 8, 14, 8);
+        row->setSpacing(12);
+        auto* picture = new QLabel;
+        picture->setPixmap(
+            icon(QStringLiteral("boards"), board.connected ? IconTone::Good : IconTone::Muted)
+                .pixmap(22, 22));
+        row->addWidget(picture);
+        auto* words = new QVBoxLayout;
+        words->setSpacing(1);
+        words->addWidget(label(text(board.profile.name), "value"));
+        const qint64 ram = board.profile.ramTotal.value;
+        words->addWidget(label(
+            QStringLiteral("%1 \u00b7 %2").arg(board.state, bytesText(double(ram))), "small"));
+        row->addLayout(words, 1);
+        item->setSizeHint({200, face->sizeHint().height()});
+        m_list->setItemWidget(item, face);
+    }
+    m_list->setCurrentRow(m_boards.isEmpty() ? -1 : 0);
+}
+
+void BoardsPage::showBoard(int row) {
+    delete m_shown;
+    m_shown = nullptr;
+    if (row < 0 || row >= m_boards.size())
+        return;
+    const BoardEntry& board = m_boards[row];
+    m_shown = new QWidget;
+    auto* column = new QVBoxLayout(m_shown);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(16);
+
+    auto* head = new QHBoxLayout;
+    auto* names = new QVBoxLayout;
+    names->setSpacing(2);
+    auto* titleRow = new QHBoxLayout;
+    titleRow->setSpacing(10);
+    titleRow->addWidget(label(text(board.profile.name), "title"));
+    titleRow->addWidget(label(board.state, board.connected ? "badge-good" : "badge"));
+    titleRow->addStretch();
+    names->addLayout(titleRow);
+    QString source = tr("Values from: %1").arg(text(board.profile.source));
+    if (board.lastSeen.isValid())
+        source += tr(" \u00b7 last seen %1").arg(runDate(board.lastSeen));
+    auto* from = label(source, "muted");
+    from->setWordWrap(true);
+    names->addWidget(from);
+    head->addLayout(names, 1);
+    auto* plan = button(tr("Plan for this board"), "primary");
+    plan->setObjectName(QStringLiteral("boards.plan"));
+    const QString name = text(board.profile.name);
+    connect(plan, &QPushButton::clicked, this, [this, name] { emit planRequested(name); });
+    head->addWidget(plan, 0, Qt::AlignTop);
+    column->addLayout(head);
+    column->addWidget(makeValues(board.profile));
+    column->addStretch();
+    m_detail->addWidget(m_shown);
+}
+
+QWidget* BoardsPage::makeValues(const plan::BoardProfile& b) const {
+    auto* box = new QWidget;
+    auto* grid = new QGridLayout(box);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setSpacing(16);
+    grid->setColumnStretch(0, 1);
+    grid->setColumnStretch(1, 1);
+
+    ValueCard machine(tr("Machine"));
+    machine.row(tr("Processor"), text(b.cpu));
+    machine.row(tr("Cores"), tr("%1, of which %2 fast").arg(b.cores).arg(b.fastCores));
+    machine.row(tr("RAM"), bytesText(b.ramTotal.real()));
+    machine.row(tr("Held by the system"), bytesText(b.ramReserved.real()));
+    machine.row(tr("Left for a model"), bytesText((b.ramTotal - b.ramReserved).real()));
+    grid->addWidget(machine.done(), 0, 0);
+
+    ValueCard storage(tr("Storage"));
+    storage.row(tr("Kind"), text(b.storage));
+    storage.row(tr("Large reads"), rate(b.readBytesPerSecond));
+    storage.row(tr("Fixed cost of a read"), nanos(b.readLatencyNs));
+    storage.row(tr("Page fault"), nanos(b.pageFaultNs));
+    storage.row(tr("Compute lost while reading"), tr("%1 %").arg(b.overlap * 100, 0, 'f', 0));
+    grid->addWidget(storage.done(), 0, 1);
+
+    ValueCard ops(tr("Kernels, one thread"));
+    ops.heads(tr("f32"), tr("narrower"));
+    for (std::size_t kind = 0; kind < model::kOpKindCount; ++kind) {
+        const auto name = model::opKindName(static_cast<model::OpKind>(kind));
+        ops.row(
+            QString::fromUtf8(name.data(), qsizetype(name.size())),
+            opsText(b.opsPerSecond[kind][0]), opsText(b.opsPerSecond[kind][1]));
+    }
+    grid->addWidget(ops.done(), 1, 0);
+
+    ValueCard memory(tr("Memory and threads"));
+    memory.row(tr("Read bandwidth, one thread"), rate(b.memoryBytesPerSecond));
+    memory.row(tr("All fast cores"), rate(b.memoryBytesPerSecond * b.memoryScale));
+    memory.row(
+        tr("Gain of each further core"), tr("%1 %").arg(b.threadEfficiency * 100, 0, 'f', 0));
+    memory.row(tr("Hand-off of an op"), nanos(b.opFixedNs));
+    grid->addWidget(memory.done(), 1, 1);
+    return box;
+}
+
+} // namespace shardscope::ui

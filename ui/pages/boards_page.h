@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QDateTime>
+#include <QList>
+#include <QWidget>
+
+#include "sim_engine/plan/board_profile.h"
+
+class QLabel;
+class QListWidget;
+class QVBoxLayout;
+
+namespace shardscope::ui {
+
+/// A board as the page shows it.
+struct BoardEntry {
+    plan::BoardProfile profile;
+    QString state; ///< "ready", "preset"
+    bool connected = false;
+    QDateTime lastSeen; ///< invalid for presets
+};
+
+/// The boards: a list, and what the chosen one can do and where the values come from.
+class BoardsPage : public QWidget {
+    Q_OBJECT
+public:
+    explicit BoardsPage(QWidget* parent = nullptr);
+    void setBoards(QList<BoardEntry> boards);
+    const QList<BoardEntry>& boards() const { return m_boards; }
+
+signals:
+    void planRequested(const QString& board);
+
+private:
+    void showBoard(int row);
+    QWidget* makeValues(const plan::BoardProfile& board) const;
+
+    QList<BoardEntry> m_boards;
+    QListWidget* m_list;
+    QVBoxLayout* m_detail;
+    QWidget* m_shown = nullptr;
+};
+
+} // namespace shardscope::ui

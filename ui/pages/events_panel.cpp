@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/events_panel.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <set>
+
+#include "ui/kit/icon.h"
+#include "ui/kit/parts.h"
+
+namespace shardscope::ui {
+namespace {
+
+constexpr int kRowHeight = 24;
+constexpr int kMostCopied = 10000;
+
+} // namespace
+
+EventsPanel::EventsPanel(RunData* data, QWidget* parent)
+    : QWidget(parent), m_data(data), m_model(new EventsModel(this)), m_search(new QLineEdit),
+      m_kind(new QComboBox), m_count(label({}, "muted")), m_table(new QTableView) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(makeTools());
+    makeTable();
+    column->addWidget(m_table, 1);
+
+    m_append.setSingleShot(true);
+    m_append.setInterval(200);
+    connect(&m_append, &QTimer::timeout, this, [this] {
+        m_model->eventsAppended();
+        showCount();
+    });
+    m_typing.setSingleShot(true);
+    m_typing.setInterval(120);
+    connect(&m_typing, &QTimer::timeout, this, &EventsPanel::applyFilter);
+    connect(m_search, &QLineEdit::textChanged, this, [this] { m_typing.start(); });
+    connect(m_kind, &QComboBox::currentIndexChanged, this, &EventsPanel::applyFilter);
+    connect(m_model, &QAbstractItemModel::modelReset, this, &EventsPanel::showCount);
+    connect(m_data->time(), &TimeState::filtersChanged, this, &EventsPanel::applyFilter);
+    connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& index) {
+        const base::Nanos at = m_model->event(index.row()).start();
+        m_data->time()->setCursor(at);
+        m_data->time()->reveal(at);
+    });
+    showCount();
+}
+
+QWidget* EventsPanel::makeTools() {
+    auto* box = new QWidget;
+    auto* row = new QHBoxLayout(box);
+    row->setContentsMargins(12, 6, 12, 6);
+    row->setSpacing(8);
+    m_search->setPlaceholderText(tr("Find an event, op, shard or buffer"));
+    m_search->setClearButtonEnabled(true);
+    m_search->addAction(
+        icon(QStringLiteral("search"), IconTone::Muted), QLineEdit::LeadingPosition);
+    m_search->setMaximumWidth(320);
+    m_search->setObjectName(QStringLiteral("events.search"));
+    m_kind->addItem(tr("All events"), 0);
+    for (int kind = 1; kind <= trace::kLastEventKind; ++kind) {
+        const auto name = trace::eventKindName(static_cast<trace::EventKind>(kind));
+        m_kind->addItem(QString::fromUtf8(name.data(), qsizetype(name.size())), kind);
+    }
+    m_kind->setMaxVisibleItems(16);
+    row->addWidget(m_search, 1);
+    row->addWidget(m_kind);
+    row->addStretch(1);
+    row->addWidget(m_count);
+    return box;
+}
+
+void EventsPanel::makeTable() {
+    m_table->setModel(m_model);
+    m_table->setObjectName(QStringLiteral("events.table"));
+    m_table->setShowGrid(false);
+    m_table->setAlternatingRowColors(true);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setSortingEnabled(true);
+    m_table->setWordWrap(false);
+    m_table->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
+    auto* header = m_table->horizontalHeader();
+    header->setSortIndicator(-1, Qt::AscendingOrder);
+    header->setSortIndicatorClearable(true);
+    header->setHighlightSections(false);
+    header->setStretchLastSection(true);
+    const int widths[] = {96, 90, 210, 90, 90};
+    for (int i = 0; i < 5; ++i)
+        header->resizeSection(i, widths[i]);
+    auto* copy = new QAction(tr("Copy rows"), m_table);
+    copy->setShortcut(QKeySequence::Copy);
+    copy->setShortcutContext(Qt::WidgetShortcut);
+    connect(copy, &QAction::triggered, this, &EventsPanel::copySelection);
+    m_table->addAction(copy);
+    m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
+}
+
+void EventsPanel::focusSearch() {
+    m_search->setFocus();
+    m_search->selectAll();
+}
+
+void EventsPanel::eventsAppended() {
+    if (!m_append.isActive())
+        m_append.start();
+}
+
+void EventsPanel::applyFilter() {
+    EventFilter filter;
+    filter.text = m_search->text().trimmed();
+    if (const int kind = m_kind->currentData().toInt())
+        filter.kind = static_cast<trace::EventKind>(kind);
+    if (!m_data->time()->filters().empty()) {
+        const TimeRange range = m_data->time()->bounds();
+        filter.range = {range.begin, range.end};
+    }
+    m_model->setFilter(filter);
+}
+
+void EventsPanel::showCount() {
+    const QLocale locale;
+    m_count->setText(tr("%1 events").arg(locale.toString(m_model->rowCount())));
+}
+
+void EventsPanel::copySelection() const {
+    std::set<int> rows;
+    for (const QModelIndex& index : m_table->selectionModel()->selectedIndexes()) {
+        rows.insert(index.row());
+        if (rows.size() > kMostCopied)
+            break;
+    }
+    QString text;
+    for (const int row : rows) {
+        QStringList cells;
+        for (int column = 0; column < EventsModel::ColumnCount; ++column)
+            cells << m_model->index(row, column).data().toString();
+        text += cells.join(QLatin1Char('\t')) + QLatin1Char('\n');
+    }
+    QApplication::clipboard()->setText(text);
+}
+
+} // namespace shardscope::ui

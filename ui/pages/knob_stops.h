@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim_engine/model/model_card.h"
+#include "sim_engine/plan/board_profile.h"
+
+namespace shardscope::ui {
+
+/// The values that the slider of a knob passes, in the knob's words; empty for knobs that are a
+/// choice of words. `everything` is the arena that holds all weights.
+std::vector<std::string> knobStops(
+    std::string_view key, const model::ModelCard& card, const plan::BoardProfile& board,
+    base::Bytes everything);
+
+} // namespace shardscope::ui

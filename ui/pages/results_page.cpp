@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/results_page.h"
+
+#include <QDataStream>
+#include <QDockWidget>
+#include <QKeyEvent>
+#include <QPlainTextEdit>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTabWidget>
+#include <QTime>
+#include <QVBoxLayout>
+
+#include "ui/kit/parts.h"
+#include "ui/pages/chip_row.h"
+#include "ui/pages/dock_title.h"
+#include "ui/pages/events_panel.h"
+#include "ui/pages/facts_bar.h"
+#include "ui/pages/infeasible_view.h"
+#include "ui/pages/playback_bar.h"
+#include "ui/pages/runs_panel.h"
+#include "ui/plot/arena_map_view.h"
+#include "ui/plot/lanes_view.h"
+#include "ui/plot/layout_strip.h"
+#include "ui/plot/overview_strip.h"
+#include "ui/plot/ram_timeline_view.h"
+#include "ui/plot/token_latency_view.h"
+
+namespace shardscope::ui {
+namespace {
+
+constexpr int kWhatIfWidth = 322;
+constexpr int kRunsWidth = 224;
+
+QPlainTextEdit* textView(const char* name, const QString& placeholder) {
+    auto* view = new QPlainTextEdit;
+    view->setReadOnly(true);
+    view->setObjectName(QLatin1String(name));
+    view->setPlaceholderText(placeholder);
+    view->document()->setDocumentMargin(12);
+    view->setMaximumBlockCount(20000);
+    return view;
+}
+
+} // namespace
+
+ResultsPage::ResultsPage(const ResultsParts& parts, QWidget* parent)
+    : QMainWindow(parent), m_parts(parts), m_banner(new Banner),
+      m_facts(new FactsBar(parts.document, parts.whatIf)), m_chips(new ChipRow(m_data.time())) {
+    setWindowFlags(Qt::Widget);
+    setDockOptions(QMainWindow::AllowNestedDocks | QMainWindow::AnimatedDocks);
+    auto* centre = new QWidget;
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_facts);
+    auto* message = new QVBoxLayout;
+    message->setContentsMargins(12, 0, 12, 0);
+    message->addWidget(m_banner);
+    column->addLayout(message);
+    column->addWidget(m_chips);
+    m_splitter = new QSplitter(Qt::Vertical);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->setHandleWidth(1);
+    m_splitter->addWidget(makeViews());
+    m_splitter->addWidget(makeTabs());
+    m_splitter->setStretchFactor(0, 1);
+    column->addWidget(m_splitter, 1);
+    setCentralWidget(centre);
+
+    m_runsPanel = new RunsPanel(parts.runs);
+    m_whatIfPanel = new WhatIfPanel(parts.whatIf);
+    m_runsDock = makeDock(tr("Runs"), "dock.runs", m_runsPanel);
+    m_whatIfDock = makeDock(tr("What-if"), "dock.whatif", m_whatIfPanel);
+    addDockWidget(Qt::LeftDockWidgetArea, m_runsDock);
+    addDockWidget(Qt::RightDockWidgetArea, m_whatIfDock);
+    restoreDefaultLayout();
+
+    connectDocument();
+    connectPlayback();
+    connect(m_parts.whatIf, &app::WhatIf::predictionChanged, this, &ResultsPage::showPrediction);
+    connect(m_infeasible, &InfeasibleView::nearestClicked, m_whatIfPanel, &WhatIfPanel::useNearest);
+    applyTheme();
+    showDocument();
+}
+
+QDockWidget* ResultsPage::makeDock(const QString& title, const char* name, QWidget* content) {
+    auto* dock = new QDockWidget(title, this);
+    dock->setObjectName(QLatin1String(name));
+    dock->setTitleBarWidget(new DockTitle(dock));
+    dock->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
+    dock->setWidget(content);
+    return dock;
+}
+
+QWidget* ResultsPage::makeViews() {
+    auto* box = frame("panel");
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    m_overview = new OverviewStrip(&m_data);
+    column->addWidget(m_overview);
+    m_viewSplitter = new QSplitter(Qt::Vertical);
+    m_viewSplitter->setHandleWidth(1);
+    m_viewSplitter->setObjectName(QStringLiteral("results.views"));
+    m_views = {
+        new RamTimelineView(&m_data), new ArenaMapView(&m_data), new LanesView(&m_data),
+        new TokenLatencyView(&m_data)};
+    for (TimePlot* view : m_views) {
+        view->setTimeAxisVisible(view == m_views.back());
+        m_viewSplitter->addWidget(view);
+        connect(view, &TimePlot::statusChanged, this, &ResultsPage::statusChanged);
+        connect(
+            view, &TimePlot::itemActivated, this,
+            [this](const Item&, base::Nanos, const QString& text) { log(text); });
+    }
+    m_stack = new QStackedWidget;
+    m_stack->addWidget(m_viewSplitter);
+    m_infeasible = new InfeasibleView;
+    m_stack->addWidget(m_infeasible);
+    column->addWidget(m_stack, 1);
+    m_layoutStrip = new LayoutStrip(&m_data);
+    column->addWidget(m_layoutStrip);
+    column->addWidget(new PlaybackBar(m_parts.playback, *m_parts.actions));
+    return box;
+}
+
+QWidget* ResultsPage::makeTabs() {
+    m_tabs = new QTabWidget;
+    m_tabs->setObjectName(QStringLiteral("results.tabs"));
+    m_transcript = textView("results.transcript", tr("The text appears here while it is heard."));
+    m_events = new EventsPanel(&m_data);
+    m_log = textView("results.log", tr("What the agent and the window had to say."));
+    m_tabs->addTab(m_transcript, tr("Transcript"));
+    m_tabs->addTab(m_events, tr("Events"));
+    m_tabs->addTab(m_log, tr("Log"));
+    m_tabs->setMinimumHeight(90);
+    return m_tabs;
+}
+
+void ResultsPage::connectDocument() {
+    auto* document = m_parts.document;
+    connect(document, &app::RunDocument::replaced, this, &ResultsPage::showDocument);
+    connect(document, &app::RunDocument::stateChanged, this, &ResultsPage::showState);
+    connect(document, &app::RunDocument::eventsAppended, this, [this] {
+        m_data.eventsAppended();
+        m_events->eventsAppended();
+        noteChanges();
+    });
+    connect(document, &app::RunDocument::transcriptChanged, this, [this] {
+        m_transcript->setPlainText(m_parts.document->transcript().trimmed());
+        m_transcript->moveCursor(QTextCursor::End);
+    });
+}
+
+void ResultsPage::connectPlayback() {
+    connect(m_parts.playback, &app::Playback::positionChanged, this, [this](base::Nanos at) {
+        if (m_moving)
+            return;
+        m_moving = true;
+        m_data.time()->setCursor(at);
+        m_data.time()->reveal(at);
+        m_moving = false;
+    });
+    connect(m_data.time(), &TimeState::cursorChanged, this, [this] {
+        if (m_moving || !m_data.time()->cursor())
+            return;
+        m_moving = true;
+        m_parts.playback->seek(*m_data.time()->cursor());
+        m_moving = false;
+    });
+}
+
+void ResultsPage::showDocument() {
+    const auto* document = m_parts.document;
+    m_notes = 0;
+    m_dropped = 0;
+    m_data.setMeasured(&document->trace());
+    m_events->model()->setTrace(&document->trace());
+    m_transcript->setPlainText(document->transcript().trimmed());
+    m_log->clear();
+    showState();
+    showPrediction();
+    noteChanges();
+}
+
+void ResultsPage::showState() {
+    const auto* document = m_parts.document;
+    const bool live = document->state() == app::RunState::Running;
+    const trace::Trace* shown =
+        document->state() == app::RunState::Empty ? nullptr : &document->trace();
+    if (m_data.measured() != shown) {
+        m_data.setMeasured(shown);
+        m_events->model()->setTrace(shown);
+    }
+    const bool over = !live && document->state() != app::RunState::Empty;
+    m_data.setLive(live);
+    m_parts.playback->setTrace(over ? &document->trace() : nullptr);
+    if (!document->errorLine().isEmpty()) {
+        m_banner->showError(document->errorLine());
+        log(document->errorLine());
+    } else {
+        m_banner->showError({});
+    }
+    showPrediction();
+}
+
+void ResultsPage::showPrediction() {
+    const auto& prediction = m_parts.whatIf->prediction();
+    m_data.setPredicted(prediction.trace);
+    const bool measured = m_parts.document->state() != app::RunState::Empty;
+    if (measured || prediction.trace)
+        return m_stack->setCurrentIndex(0);
+    if (prediction.infeasible)
+        m_infeasible->show(*prediction.infeasible);
+    else if (prediction.error)
+        m_infeasible->showMessage(
+            tr("This cannot be planned"), QString::fromStdString(prediction.error->line()));
+    else
+        m_infeasible->showMessage(
+            tr("No run is open"),
+            tr("Run the sample, open a recording, or choose a model and a board in What-if."));
+    m_stack->setCurrentIndex(1);
+}
+
+void ResultsPage::noteChanges() {
+    const trace::Trace& trace = m_parts.document->trace();
+    for (; m_notes < trace.legend.notes.size(); ++m_notes)
+        log(QString::fromStdString(trace.legend.notes[m_notes]));
+    if (trace.dropped > m_dropped) {
+        log(tr("%1 events were lost on the way; figures are a little low.").arg(trace.dropped));
+        m_dropped = trace.dropped;
+    }
+}
+
+void ResultsPage::applyTheme() {
+    const Theme theme = Theme::fromPalette(palette());
+    for (TimePlot* view : m_views)
+        view->setTheme(theme);
+    m_overview->setTheme(theme);
+    m_layoutStrip->setTheme(theme);
+    m_facts->refresh();
+}
+
+void ResultsPage::log(const QString& text) {
+    if (!text.isEmpty())
+        m_log->appendPlainText(text);
+}
+
+void ResultsPage::findEvents() {
+    m_tabs->setCurrentWidget(m_events);
+    m_events->focusSearch();
+}
+
+QByteArray ResultsPage::layoutState() const {
+    QByteArray all;
+    QDataStream stream(&all, QIODevice::WriteOnly);
+    stream << saveState() << m_splitter->saveState() << m_viewSplitter->saveState();
+    return all;
+}
+
+void ResultsPage::restoreLayout(const QByteArray& state) {
+    QByteArray docks, outer, views;
+    QDataStream stream(state);
+    stream >> docks >> outer >> views;
+    if (stream.status() != QDataStream::Ok || !restoreState(docks))
+        return restoreDefaultLayout();
+    m_splitter->restoreState(outer);
+    m_viewSplitter->restoreState(views);
+}
+
+void ResultsPage::restoreDefaultLayout() {
+    addDockWidget(Qt::LeftDockWidgetArea, m_runsDock);
+    addDockWidget(Qt::RightDockWidgetArea, m_whatIfDock);
+    m_runsDock->show();
+    m_whatIfDock->show();
+    resizeDocks({m_runsDock, m_whatIfDock}, {kRunsWidth, kWhatIfWidth}, Qt::Horizontal);
+    m_splitter->setSizes({650, 130});
+    m_viewSplitter->setSizes({190, 170, 110, 120});
+}
+
+void ResultsPage::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Escape) {
+        if (m_data.time()->selection() || m_data.time()->canGoBack())
+            m_data.time()->clear();
+        else if (m_parts.document->state() == app::RunState::Running)
+            emit stopAsked();
+        return;
+    }
+    QMainWindow::keyPressEvent(event);
+}
+
+} // namespace shardscope::ui

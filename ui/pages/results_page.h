@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QMainWindow>
+
+#include "app/replay/playback.h"
+#include "app/replay/run_document.h"
+#include "app/replay/what_if.h"
+#include "ui/kit/commands.h"
+#include "ui/models/runs_model.h"
+#include "ui/pages/what_if_panel.h"
+#include "ui/state/run_data.h"
+
+class QDockWidget;
+class QPlainTextEdit;
+class QSplitter;
+class QStackedWidget;
+class QTabWidget;
+
+namespace shardscope::ui {
+
+class Banner;
+class ChipRow;
+class EventsPanel;
+class FactsBar;
+class InfeasibleView;
+class OverviewStrip;
+class LayoutStrip;
+class RunsPanel;
+class TimePlot;
+
+/// What the page shows and moves; owned by the window.
+struct ResultsParts {
+    app::RunDocument* document;
+    app::WhatIf* whatIf;
+    app::Playback* playback;
+    RunsModel* runs;
+    const ActionTable* actions;
+};
+
+/// A run in its views, with What-if to the right and the runs to the left. It is a QMainWindow
+/// within the window, for its docks.
+class ResultsPage : public QMainWindow {
+    Q_OBJECT
+public:
+    explicit ResultsPage(const ResultsParts& parts, QWidget* parent = nullptr);
+
+    RunData* data() { return &m_data; }
+    Banner* banner() const { return m_banner; }
+    FactsBar* facts() const { return m_facts; }
+    WhatIfPanel* whatIfPanel() const { return m_whatIfPanel; }
+    RunsPanel* runsPanel() const { return m_runsPanel; }
+    QDockWidget* whatIfDock() const { return m_whatIfDock; }
+    QDockWidget* runsDock() const { return m_runsDock; }
+
+    void applyTheme();
+    void log(const QString& text);
+    void findEvents();
+    QByteArray layoutState() const;
+    void restoreLayout(const QByteArray& state);
+    void restoreDefaultLayout();
+
+signals:
+    void statusChanged(const QString& text);
+    void stopAsked();
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    QWidget* makeViews();
+    QWidget* makeTabs();
+    QDockWidget* makeDock(const QString& title, const char* name, QWidget* content);
+    void connectDocument();
+    void connectPlayback();
+    void showDocument();
+    void showState();
+    void showPrediction();
+    void noteChanges();
+
+    ResultsParts m_parts;
+    RunData m_data;
+    Banner* m_banner;
+    FactsBar* m_facts;
+    ChipRow* m_chips;
+    OverviewStrip* m_overview = nullptr;
+    LayoutStrip* m_layoutStrip = nullptr;
+    std::vector<TimePlot*> m_views;
+    QStackedWidget* m_stack = nullptr; ///< views, or why there are none
+    InfeasibleView* m_infeasible = nullptr;
+    QSplitter* m_viewSplitter = nullptr;
+    QSplitter* m_splitter = nullptr;
+    QTabWidget* m_tabs = nullptr;
+    QPlainTextEdit* m_transcript = nullptr;
+    QPlainTextEdit* m_log = nullptr;
+    EventsPanel* m_events = nullptr;
+    WhatIfPanel* m_whatIfPanel = nullptr;
+    RunsPanel* m_runsPanel = nullptr;
+    QDockWidget* m_whatIfDock = nullptr;
+    QDockWidget* m_runsDock = nullptr;
+    std::size_t m_notes = 0;
+    std::uint64_t m_dropped = 0;
+    bool m_moving = false; ///< cursor and replay move each other once
+};
+
+} // namespace shardscope::ui

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/start_page.h"
+
+#include <QAction>
+#include <QGridLayout>
+#include <QLabel>
+#include <QScrollArea>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include "ui/kit/icon.h"
+#include "ui/kit/parts.h"
+#include "ui/kit/tile_button.h"
+#include "ui/pages/run_card.h"
+
+namespace shardscope::ui {
+namespace {
+
+constexpr int kColumns = 3;
+constexpr int kMostRuns = 12;
+constexpr int kWidth = 1080;
+
+TileButton* way(QAction* action, const char* iconName, const QString& title, const QString& text) {
+    auto* tile = new TileButton;
+    tile->setObjectName(QStringLiteral("start.") + action->objectName());
+    tile->setAccessibleName(title);
+    auto* picture = new QLabel;
+    picture->setPixmap(icon(QLatin1String(iconName), IconTone::Accent).pixmap(26, 26));
+    tile->add(picture);
+    tile->content()->addSpacing(4);
+    tile->add(label(title, "heading"));
+    auto* sentence = label(text, "muted");
+    sentence->setWordWrap(true);
+    sentence->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    tile->add(sentence);
+    tile->content()->setStretch(3, 1);
+    QObject::connect(tile, &QPushButton::clicked, action, &QAction::trigger);
+    return tile;
+}
+
+} // namespace
+
+StartPage::StartPage(const ActionTable& actions, RunsModel* runs, QWidget* parent)
+    : QWidget(parent), m_runs(runs), m_banner(new Banner) {
+    auto* body = new QWidget;
+    body->setMaximumWidth(kWidth);
+    auto* column = new QVBoxLayout(body);
+    column->setContentsMargins(32, 36, 32, 28);
+    column->setSpacing(18);
+    column->addWidget(makeHead());
+    column->addWidget(m_banner);
+    column->addWidget(makeWays(actions));
+
+    auto* headRow = new QHBoxLayout;
+    headRow->setContentsMargins(0, 14, 0, 0);
+    headRow->addWidget(label(tr("Recent runs"), "heading"));
+    headRow->addStretch();
+    m_count = label({}, "muted");
+    headRow->addWidget(m_count);
+    column->addLayout(headRow);
+
+    m_stack = new QStackedWidget;
+    auto* cards = new QWidget;
+    m_grid = new QGridLayout(cards);
+    m_grid->setContentsMargins(0, 0, 0, 0);
+    m_grid->setSpacing(16);
+    m_stack->addWidget(cards);
+    m_stack->addWidget(makeEmpty());
+    column->addWidget(m_stack);
+    column->addStretch();
+
+    auto* middle = new QWidget;
+    auto* row = new QHBoxLayout(middle);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addStretch(1);
+    row->addWidget(body, 1000);
+    row->addStretch(1);
+    auto* area = new QScrollArea;
+    area->setWidgetResizable(true);
+    area->setWidget(middle);
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(area);
+
+    connect(m_runs, &QAbstractItemModel::modelReset, this, &StartPage::showRuns);
+    showRuns();
+}
+
+QWidget* StartPage::makeHead() {
+    auto* box = new QWidget;
+    auto* row = new QHBoxLayout(box);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(16);
+    auto* mark = new QLabel;
+    mark->setPixmap(QIcon(QStringLiteral(":/shardscope/icons/shardscope.svg")).pixmap(52, 52));
+    row->addWidget(mark);
+    auto* words = new QVBoxLayout;
+    words->setSpacing(2);
+    words->addWidget(label(tr("Shardscope"), "title"));
+    words->addWidget(
+        label(tr("See where memory and time go when a model is larger than the board."), "muted"));
+    row->addLayout(words, 1);
+    return box;
+}
+
+QWidget* StartPage::makeWays(const ActionTable& actions) {
+    auto* box = new QWidget;
+    auto* row = new QHBoxLayout(box);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(16);
+    row->addWidget(
+        way(actions.action("run.sample"), "play", tr("Run the sample"),
+            tr("A small speech model on an emulated small board, live, with its prediction.")),
+        1);
+    row->addWidget(
+        way(actions.action("file.open_model"), "open", tr("Open model..."),
+            tr("Plan and run a whisper.cpp model file (.bin).")),
+        1);
+    row->addWidget(
+        way(actions.action("file.open_recording"), "recording", tr("Open recording..."),
+            tr("Replay a run that was saved as .sst.")),
+        1);
+    return box;
+}
+
+QWidget* StartPage::makeEmpty() {
+    auto* box = frame("card");
+    box->setObjectName(QStringLiteral("start.empty"));
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(24, 44, 24, 44);
+    column->setSpacing(6);
+    auto* picture = new QLabel;
+    picture->setPixmap(icon(QStringLiteral("results"), IconTone::Muted).pixmap(40, 40));
+    column->addWidget(picture, 0, Qt::AlignHCenter);
+    column->addWidget(label(tr("No runs yet"), "heading"), 0, Qt::AlignHCenter);
+    column->addWidget(
+        label(tr("Run the sample to see one, or drop a model or a recording here."), "muted"), 0,
+        Qt::AlignHCenter);
+    return box;
+}
+
+void StartPage::showRuns() {
+    while (QLayoutItem* item = m_grid->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    const auto& runs = m_runs->runs();
+    const int shown = std::min(static_cast<int>(runs.size()), kMostRuns);
+    for (int i = 0; i < shown; ++i) {
+        auto* card = new RunCard(runs[i]);
+        const QString uuid = runs[i].uuid;
+        connect(card, &QPushButton::clicked, this, [this, uuid] { emit runOpened(uuid); });
+        m_grid->addWidget(card, i / kColumns, i % kColumns);
+    }
+    for (int column = 0; column < kColumns; ++column)
+        m_grid->setColumnStretch(column, 1);
+    m_stack->setCurrentIndex(shown ? 0 : 1);
+    m_count->setText(shown ? tr("%n run(s)", nullptr, static_cast<int>(runs.size())) : QString());
+}
+
+} // namespace shardscope::ui

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/pages/what_if_panel.h"
+
+#include <QComboBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QStackedLayout>
+#include <QVBoxLayout>
+#include <array>
+
+#include "ui/kit/icon.h"
+#include "ui/kit/parts.h"
+#include "ui/pages/knob_stops.h"
+
+namespace shardscope::ui {
+namespace {
+
+struct Group {
+    const char* title;
+    std::vector<std::string_view> keys;
+};
+
+const std::array<Group, 3>& groups() {
+    static const std::array<Group, 3> all{{
+        {QT_TRANSLATE_NOOP("WhatIf", "Memory"), {"budget_bytes", "pin", "kv", "cross_kv"}},
+        {QT_TRANSLATE_NOOP("WhatIf", "Sharding"),
+         {"decoder_shard", "encoder_shard", "slots", "policy"}},
+        {QT_TRANSLATE_NOOP("WhatIf", "Speed"), {"emulate_read", "loader", "threads"}},
+    }};
+    return all;
+}
+
+bool isChoice(std::string_view key) {
+    return key == "kv" || key == "cross_kv" || key == "policy" || key == "loader";
+}
+
+QString boardName(const plan::BoardProfile& board) {
+    return QString::fromStdString(board.name);
+}
+
+/// The flags of "--budget 21MiB --slots 1" put into a config; those that are no knobs are left out.
+plan::RunConfig withFlags(plan::RunConfig config, const std::string& flags) {
+    const QStringList words = QString::fromStdString(flags).split(QLatin1Char(' '));
+    for (qsizetype i = 0; i + 1 < words.size(); ++i)
+        if (words[i].startsWith(QLatin1String("--")))
+            (void)plan::setKnob(config, words[i].toStdString(), words[i + 1].toStdString()).ok();
+    return config;
+}
+
+} // namespace
+
+WhatIfPanel::WhatIfPanel(app::WhatIf* whatIf, QWidget* parent) : QWidget(parent), m_whatIf(whatIf) {
+    setProperty("look", "panel");
+    setAttribute(Qt::WA_StyledBackground);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(makeSource());
+    column->addWidget(makeFigures());
+    column->addWidget(line());
+    column->addWidget(makeKnobs(), 1);
+    column->addWidget(line());
+    column->addWidget(makeFoot());
+    connect(m_whatIf, &app::WhatIf::baselineChanged, this, &WhatIfPanel::takeBaseline);
+    connect(m_whatIf, &app::WhatIf::configChanged, this, &WhatIfPanel::showConfig);
+    connect(m_whatIf, &app::WhatIf::predictionChanged, this, &WhatIfPanel::showPrediction);
+    takeBaseline();
+    showPrediction();
+}
+
+QWidget* WhatIfPanel::makeSource() {
+    auto* box = new QWidget;
+    auto* grid = new QGridLayout(box);
+    grid->setContentsMargins(14, 12, 14, 4);
+    grid->setVerticalSpacing(6);
+    grid->setColumnStretch(1, 1);
+    m_model = new QComboBox;
+    m_board = new QComboBox;
+    m_model->setObjectName(QStringLiteral("whatif.model"));
+    m_board->setObjectName(QStringLiteral("whatif.board"));
+    for (QComboBox* combo : {m_model, m_board}) {
+        combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+        combo->setMinimumContentsLength(10);
+        connect(combo, &QComboBox::activated, this, &WhatIfPanel::planChosen);
+    }
+    grid->addWidget(label(tr("Model"), "muted"), 0, 0);
+    grid->addWidget(m_model, 0, 1);
+    grid->addWidget(label(tr("Board"), "muted"), 1, 0);
+    grid->addWidget(m_board, 1, 1);
+    return box;
+}
+
+QWidget* WhatIfPanel::makeFigures() {
+    auto* box = new QWidget;
+    m_figureStack = new QStackedLayout(box);
+    m_figureStack->setContentsMargins(14, 8, 14, 12);
+
+    auto* tiles = new QWidget;
+    auto* grid = new QGridLayout(tiles);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setSpacing(6);
+    const auto figures = whatIfFigures({}, 0);
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+        auto* tile = new FigureTile;
+        tile->showNothing(figures[i].name);
+        grid->addWidget(tile, static_cast<int>(i / 2), static_cast<int>(i % 2));
+        m_tiles.push_back(tile);
+    }
+    m_figureStack->addWidget(tiles);
+
+    auto* stop = frame("warning");
+    stop->setObjectName(QStringLiteral("whatif.infeasible"));
+    auto* column = new QVBoxLayout(stop);
+    column->setContentsMargins(14, 12, 14, 12);
+    auto* title = label(tr("Does not fit"), "heading");
+    m_needed = label({});
+    m_needed->setWordWrap(true);
+    m_fits = label({});
+    m_fits->setWordWrap(true);
+    m_useNearest = button(tr("Use what fits"));
+    m_useNearest->setObjectName(QStringLiteral("whatif.useNearest"));
+    column->addWidget(title);
+    column->addWidget(m_needed);
+    column->addWidget(m_fits);
+    column->addStretch();
+    column->addWidget(m_useNearest, 0, Qt::AlignLeft);
+    connect(m_useNearest, &QPushButton::clicked, this, &WhatIfPanel::useNearest);
+    m_figureStack->addWidget(stop);
+    return box;
+}
+
+QWidget* WhatIfPanel::makeKnobs() {
+    auto* list = new QWidget;
+    auto* column = new QVBoxLayout(list);
+    column->setContentsMargins(14, 10, 14, 14);
+    column->setSpacing(9);
+    for (const Group& group : groups()) {
+        auto* title = label(tr(group.title), "section");
+        column->addWidget(title);
+        for (const std::string_view key : group.keys) {
+            const plan::Knob& knob = *plan::findKnob(key);
+            KnobControl* control = isChoice(key) ? static_cast<KnobControl*>(new ChoiceKnob(knob))
+                                                 : new SliderKnob(knob);
+            connect(control, &KnobControl::edited, this, [this, &knob](const std::string& text) {
+                edit(knob, text);
+            });
+            column->addWidget(control);
+            m_controls.push_back(control);
+        }
+        column->addSpacing(6);
+    }
+    column->addStretch();
+    auto* area = new QScrollArea;
+    area->setWidgetResizable(true);
+    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    area->setWidget(list);
+    list->setProperty("look", "panel");
+    return area;
+}
+
+QWidget* WhatIfPanel::makeFoot() {
+    auto* box = new QWidget;
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(14, 10, 14, 12);
+    column->setSpacing(6);
+    m_hint = label({}, "small");
+    m_hint->setWordWrap(true);
+    auto* row = new QHBoxLayout;
+    m_run = button(tr("Run these settings"), "primary");
+    m_run->setObjectName(QStringLiteral("whatif.run"));
+    m_reset = button(tr("Reset"));
+    m_reset->setObjectName(QStringLiteral("whatif.reset"));
+    row->addWidget(m_run, 1);
+    row->addWidget(m_reset);
+    column->addLayout(row);
+    column->addWidget(m_hint);
+    connect(m_run, &QPushButton::clicked, this, &WhatIfPanel::runRequested);
+    connect(m_reset, &QPushButton::clicked, m_whatIf, &app::WhatIf::reset);
+    return box;
+}
+
+void WhatIfPanel::setChoices(PlanningChoices choices) {
+    m_choices = std::move(choices);
+    setRunName({}, {});
+}
+
+void WhatIfPanel::setRunName(const QString& model, const QString& board) {
+    const QSignalBlocker quietModel(m_model), quietBoard(m_board);
+    m_hasRun = !model.isEmpty();
+    m_model->clear();
+    m_board->clear();
+    if (m_hasRun) {
+        m_model->addItem(model, QString());
+        m_board->addItem(board, -1);
+    }
+    for (const std::string& card : m_choices.cards) {
+        const QString name = QString::fromStdString(card);
+        m_model->addItem(QString(name).remove(QStringLiteral("card:")), name);
+    }
+    for (std::size_t i = 0; i < m_choices.boards.size(); ++i)
+        if (!m_hasRun || boardName(m_choices.boards[i]) != board)
+            m_board->addItem(boardName(m_choices.boards[i]), static_cast<int>(i));
+}
+
+bool WhatIfPanel::isPlanning() const {
+    return !m_hasRun || m_model->currentIndex() > 0;
+}
+
+KnobControl* WhatIfPanel::control(std::string_view key) const {
+    for (KnobControl* control : m_controls)
+        if (control->knob().key == key)
+            return control;
+    return nullptr;
+}
+
+void WhatIfPanel::useNearest() {
+    if (const auto& why = m_whatIf->infeasible())
+        m_whatIf->setConfig(withFlags(m_whatIf->config(), why->nearest));
+}
+
+void WhatIfPanel::planChosen() {
+    const int chosen = m_board->currentData().toInt();
+    if (!isPlanning()) {
+        emit runModelChosen();
+        if (chosen >= 0)
+            m_whatIf->setBoard(m_choices.boards[static_cast<std::size_t>(chosen)]);
+        return;
+    }
+    const plan::BoardProfile board =
+        chosen >= 0 ? m_choices.boards[static_cast<std::size_t>(chosen)] : m_whatIf->board();
+    emit planWanted(m_model->currentData().toString(), board);
+}
+
+void WhatIfPanel::takeBaseline() {
+    setEnabled(m_whatIf->isReady());
+    if (!m_whatIf->isReady())
+        return;
+    // What it takes to hold everything is the end of the budget slider.
+    plan::RunConfig unbounded = m_whatIf->baseline();
+    unbounded.budget.reset();
+    unbounded.pin = {};
+    const auto all = plan::planOrError(m_whatIf->card(), unbounded, m_whatIf->board());
+    const base::Bytes everything = all ? all->peak : m_whatIf->card()->weightBytes();
+    for (KnobControl* control : m_controls)
+        if (auto* slider = qobject_cast<SliderKnob*>(control))
+            slider->setStops(
+                knobStops(control->knob().key, *m_whatIf->card(), m_whatIf->board(), everything));
+    showConfig();
+}
+
+void WhatIfPanel::showConfig() {
+    for (KnobControl* control : m_controls)
+        control->showConfig(m_whatIf->config());
+    m_reset->setEnabled(m_whatIf->isChanged());
+}
+
+void WhatIfPanel::showPrediction() {
+    const app::Prediction& now = m_whatIf->prediction();
+    const app::Prediction& before = m_whatIf->baselinePrediction();
+    const bool stopped = now.infeasible || now.error;
+    m_figureStack->setCurrentIndex(stopped ? 1 : 0);
+    if (now.infeasible) {
+        m_needed->setText(tr("These settings need %1, the budget allows %2.")
+                              .arg(bytesText(now.infeasible->needed.real()))
+                              .arg(bytesText(now.infeasible->allowed.real())));
+        m_fits->setText(
+            tr("Nearest that fits: %1").arg(QString::fromStdString(now.infeasible->nearest)));
+    } else if (now.error) {
+        m_needed->setText(QString::fromStdString(now.error->what));
+        m_fits->setText(QString::fromStdString(now.error->mend));
+    }
+    m_fits->setVisible(!m_fits->text().isEmpty());
+    m_useNearest->setVisible(now.infeasible && !now.infeasible->nearest.empty());
+    m_run->setEnabled(m_runnable && now.plan && !stopped);
+    if (!now.plan)
+        return;
+    const auto figures = whatIfFigures(now.summary, now.plan->streamedPerToken.value);
+    const bool compare = before.plan != nullptr;
+    const auto baseline =
+        whatIfFigures(before.summary, compare ? before.plan->streamedPerToken.value : 0);
+    for (std::size_t i = 0; i < m_tiles.size(); ++i)
+        m_tiles[i]->showFigure(figures[i], compare ? &baseline[i] : nullptr);
+}
+
+void WhatIfPanel::setRunnable(bool runnable, const QString& why) {
+    m_runnable = runnable;
+    m_hint->setText(why);
+    m_hint->setVisible(!why.isEmpty());
+    m_run->setEnabled(runnable && m_whatIf->predictedPlan());
+}
+
+void WhatIfPanel::edit(const plan::Knob& knob, const std::string& text) {
+    plan::RunConfig changed = m_whatIf->config();
+    if (knob.parse(changed, text))
+        m_whatIf->setConfig(changed);
+}
+
+} // namespace shardscope::ui

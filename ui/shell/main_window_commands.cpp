@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the commands of the window do.
+#include <QAction>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QLabel>
+#include <QMessageBox>
+
+#include "ui/kit/parts.h"
+#include "ui/pages/boards_page.h"
+#include "ui/pages/compare_page.h"
+#include "ui/pages/facts_bar.h"
+#include "ui/pages/results_page.h"
+#include "ui/pages/runs_panel.h"
+#include "ui/pages/settings_page.h"
+#include "ui/pages/start_page.h"
+#include "ui/shell/command_palette.h"
+#include "ui/shell/help_overlay.h"
+#include "ui/shell/main_window.h"
+
+namespace shardscope::ui {
+
+void MainWindow::connectCommands() {
+    const auto on = [this](const char* id, auto&& slot) {
+        connect(m_actions.action(id), &QAction::triggered, this, slot);
+    };
+    on("file.open_model", [this] { openModelDialog(); });
+    on("file.open_recording", [this] { openRecordingDialog(); });
+    on("file.quit", [this] { close(); });
+    on("help.palette", [this] { m_palette->popUp(); });
+    on("help.keys", [this] { m_help->popUp(); });
+    on("runs.undo_delete", [this] { m_session->undoDelete(); });
+    on("runs.compare", [this] {
+        m_compare->compare(m_session->document()->uuid(), m_results->runsPanel()->selected());
+        showPage(Page::Compare);
+    });
+    m_actions.action("runs.undo_delete")->setEnabled(false);
+    connect(m_start, &StartPage::runOpened, m_session, &Session::openRun);
+    connect(m_boards, &BoardsPage::planRequested, this, [this](const QString& name) {
+        for (const BoardEntry& board : m_boards->boards())
+            if (QString::fromStdString(board.profile.name) == name)
+                m_session->plan(QStringLiteral("card:whisper-tiny.en"), board.profile);
+    });
+    connect(m_settingsPage, &SettingsPage::appearanceChanged, this, &MainWindow::applyAppearance);
+    connect(
+        m_settingsPage, &SettingsPage::restoreLayoutClicked, m_results,
+        &ResultsPage::restoreDefaultLayout);
+}
+
+void MainWindow::connectRunCommands() {
+    const auto on = [this](const char* id, auto&& slot) {
+        connect(m_actions.action(id), &QAction::triggered, this, slot);
+    };
+    on("run.sample", [this] { m_session->runSample(); });
+    on("run.start", [this] { m_session->runSettings(); });
+    on("run.stop", [this] { m_session->controller()->stop(); });
+    on("whatif.reset", [this] { m_session->whatIf()->reset(); });
+    on("play.toggle", [this] { m_session->playback()->toggle(); });
+    on("play.step_back", [this] { m_session->playback()->step(-1); });
+    on("play.step_forward", [this] { m_session->playback()->step(1); });
+    connect(m_results->facts(), &FactsBar::runClicked, m_session, &Session::runSettings);
+    connect(m_results->facts(), &FactsBar::stopClicked, this, [this] {
+        m_session->controller()->stop();
+    });
+    connect(m_results, &ResultsPage::stopAsked, this, &MainWindow::askToStop);
+}
+
+void MainWindow::connectViewCommands() {
+    const auto on = [this](const char* id, auto&& slot) {
+        connect(m_actions.action(id), &QAction::triggered, this, slot);
+    };
+    TimeState* time = m_results->data()->time();
+    on("view.home", [time] { time->home(); });
+    on("view.back", [time] { time->back(); });
+    on("view.find", [this] {
+        showPage(Page::Results);
+        m_results->findEvents();
+    });
+    on("view.restore", [this] { m_results->restoreDefaultLayout(); });
+    on("view.theme_auto", [this] { setTheme(ThemeChoice::Auto); });
+    on("view.theme_light", [this] { setTheme(ThemeChoice::Light); });
+    on("view.theme_dark", [this] { setTheme(ThemeChoice::Dark); });
+    const struct {
+        const char* id;
+        QDockWidget* dock;
+    } docks[] = {{"view.whatif", m_results->whatIfDock()}, {"view.runs", m_results->runsDock()}};
+    for (const auto& [id, dock] : docks) {
+        QAction* action = m_actions.action(id);
+        action->setChecked(true);
+        connect(action, &QAction::triggered, dock, [this, dock = dock](bool on) {
+            showPage(Page::Results);
+            dock->setVisible(on);
+        });
+        connect(dock, &QDockWidget::visibilityChanged, action, [this, action, dock = dock] {
+            if (page() == Page::Results)
+                action->setChecked(!dock->isHidden());
+        });
+    }
+}
+
+void MainWindow::connectSession() {
+    connect(m_session, &Session::failed, this, &MainWindow::showError);
+    connect(m_session, &Session::noted, this, [this](const QString& line) {
+        m_status->setText(line);
+        m_results->log(line);
+    });
+    connect(m_session, &Session::resultsWanted, this, [this] { showPage(Page::Results); });
+    connect(m_session, &Session::boardsChanged, this, &MainWindow::showBoards);
+    connect(m_session, &Session::runnableChanged, this, &MainWindow::showRunnable);
+    connect(m_session->document(), &app::RunDocument::stateChanged, this, [this] {
+        showRunnable();
+        m_results->runsPanel()->select(m_session->document()->uuid());
+    });
+    connect(m_session, &Session::audioWanted, this, &MainWindow::openAudioDialog);
+    connect(m_session, &Session::deleted, this, [this](const QString& name) {
+        m_results->runsPanel()->showUndo(tr("Deleted %1").arg(name));
+        m_actions.action("runs.undo_delete")->setEnabled(true);
+    });
+    connect(m_session, &Session::undoOver, this, [this] {
+        m_results->runsPanel()->hideUndo();
+        m_actions.action("runs.undo_delete")->setEnabled(false);
+    });
+}
+
+void MainWindow::connectResults() {
+    connect(m_results, &ResultsPage::statusChanged, m_status, &QLabel::setText);
+    RunsPanel* runs = m_results->runsPanel();
+    connect(runs, &RunsPanel::opened, m_session, &Session::openRun);
+    connect(runs, &RunsPanel::starClicked, m_session, &Session::star);
+    connect(runs, &RunsPanel::deleteClicked, m_session, &Session::deleteRun);
+    connect(runs, &RunsPanel::undoClicked, m_session, &Session::undoDelete);
+    connect(runs, &RunsPanel::compareClicked, this, [this] {
+        m_actions.action("runs.compare")->trigger();
+    });
+    WhatIfPanel* panel = m_results->whatIfPanel();
+    connect(panel, &WhatIfPanel::runRequested, m_session, &Session::runSettings);
+    connect(panel, &WhatIfPanel::planWanted, m_session, &Session::plan);
+    connect(panel, &WhatIfPanel::runModelChosen, this, [this] {
+        m_session->whatIf()->setDocument(m_session->document());
+    });
+}
+
+void MainWindow::askToStop() {
+    const auto answer = QMessageBox::question(
+        this, tr("Stop the run?"), tr("What was recorded so far is kept."),
+        QMessageBox::Yes | QMessageBox::No, QMessageBox::No);
+    if (answer == QMessageBox::Yes)
+        m_session->controller()->stop();
+}
+
+void MainWindow::openModelDialog() {
+    const QString path = QFileDialog::getOpenFileName(
+        this, tr("Open model"), {}, tr("Models (*.bin);;All files (*)"));
+    if (!path.isEmpty())
+        m_session->openFile(path);
+}
+
+void MainWindow::openRecordingDialog() {
+    const QString path = QFileDialog::getOpenFileName(
+        this, tr("Open recording"), {}, tr("Recordings (*.sst);;All files (*)"));
+    if (!path.isEmpty())
+        m_session->openFile(path);
+}
+
+void MainWindow::openAudioDialog() {
+    const QString path = QFileDialog::getOpenFileName(
+        this, tr("What should the model hear?"), {},
+        tr("Audio (*.wav *.flac *.ogg *.mp3);;All files (*)"));
+    if (path.isEmpty())
+        return;
+    m_session->setAudio(path);
+    m_session->runSettings();
+}
+
+} // namespace shardscope::ui

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <QObject>
+#include <QTimer>
+
+#include "app/remote/run_controller.h"
+#include "app/replay/playback.h"
+#include "app/replay/what_if.h"
+#include "app/store/run_store.h"
+#include "ui/models/runs_model.h"
+#include "ui/pages/boards_page.h"
+
+namespace shardscope::ui {
+
+/// The services behind the window and what its commands do with them: open, run, stop, plan,
+/// delete with undo. GUI thread only; files are read on workers.
+class Session : public QObject {
+    Q_OBJECT
+public:
+    /// A store that cannot be opened leaves a window without memory; storeError() says why.
+    explicit Session(const app::DataPaths& paths, QObject* parent = nullptr);
+    ~Session() override;
+
+    app::RunDocument* document() { return &m_document; }
+    app::WhatIf* whatIf() { return &m_whatIf; }
+    app::Playback* playback() { return &m_playback; }
+    app::RunController* controller() { return m_controller.get(); }
+    app::RunStore* store() { return m_store.get(); }
+    RunsModel* runs() { return &m_runs; }
+    const app::DataPaths& paths() const { return m_paths; }
+    QString storeError() const { return m_storeError; }
+
+    /// This machine (once it was measured), boards that were met, and presets.
+    QList<BoardEntry> boards() const;
+    /// Measures this machine unless that was done before; boardsChanged() follows.
+    void measureThisMachine();
+
+    void openRun(const QString& uuid);
+    /// A recording, a model or an audio file, by its name's end.
+    void openFile(const QString& path);
+    /// Empties the page and plans this card ("card:..." or a file) for a board.
+    void plan(const QString& model, const plan::BoardProfile& board);
+    void runSample();
+    /// Runs the open model with the settings of What-if.
+    void runSettings();
+    void run(const app::RunOrder& order);
+    /// Whether runSettings() has something to run; if not, why.
+    bool canRun(QString* why = nullptr) const;
+    void setAudio(const QString& path);
+
+    void star(const QString& uuid, bool starred);
+    /// Hides the run; it is removed when undo is no longer offered.
+    void deleteRun(const QString& uuid);
+    void undoDelete();
+    /// Removes what was hidden.
+    void purge();
+
+signals:
+    void failed(const QString& line);
+    void noted(const QString& line);
+    void resultsWanted();
+    void boardsChanged();
+    void runnableChanged();
+    void deleted(const QString& name);
+    void undoOver();
+    /// The model is known, but no audio to hear.
+    void audioWanted();
+
+private:
+    void reloadRuns();
+    void readRecording(const QString& path, const QString& uuid);
+    void runEnded();
+    void check(const base::Status& status);
+    QString modelFile() const;
+    QString audioFile() const;
+
+    app::DataPaths m_paths;
+    std::unique_ptr<app::RunStore> m_store;
+    QString m_storeError;
+    app::JobRunner m_jobs;
+    app::RunDocument m_document;
+    app::WhatIf m_whatIf;
+    app::Playback m_playback;
+    std::unique_ptr<app::RunController> m_controller;
+    RunsModel m_runs;
+    QString m_model; ///< the file that runs next, where it is known
+    QString m_audio;
+    QString m_hidden; ///< uuid of the run that can be brought back
+    QTimer m_undo;
+};
+
+} // namespace shardscope::ui

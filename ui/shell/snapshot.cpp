@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/shell/snapshot.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QLocale>
+#include <QPixmap>
+#include <QTimer>
+#include <cstdio>
+#include <functional>
+
+#include "app/remote/board_source.h"
+#include "app/remote/sample.h"
+#include "sim_engine/plan/knobs.h"
+#include "ui/pages/compare_page.h"
+#include "ui/pages/results_page.h"
+#include "ui/shell/command_palette.h"
+#include "ui/shell/help_overlay.h"
+#include "ui/shell/main_window.h"
+
+namespace shardscope::ui {
+namespace {
+
+constexpr int kRunMs = 120'000;
+constexpr int kPredictMs = 20'000;
+
+/// Turns the event loop until `done` or the time is over.
+bool waitFor(const std::function<bool()>& done, int ms) {
+    QElapsedTimer clock;
+    clock.start();
+    while (!done() && clock.elapsed() < ms)
+        QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+    return done();
+}
+
+class Photographer {
+public:
+    explicit Photographer(const app::WindowOptions& options)
+        : m_options(options), m_session(options.paths), m_settings(false) {
+        m_settings.setTheme(ThemeChoice::Light);
+        applyChrome(
+            *qobject_cast<QApplication*>(qApp), ThemeChoice::Light, m_settings.fontPoints());
+        m_window = std::make_unique<MainWindow>(&m_session, &m_settings);
+        m_window->resize(1440, 900);
+        m_window->show();
+    }
+
+    int work() {
+        if (!QDir().mkpath(m_options.snapshotDir))
+            return complain(m_options.snapshotDir);
+        photograph("start-empty", MainWindow::Page::Start, m_session.runs()->rowCount() == 0);
+        openRun();
+        if (m_options.demo)
+            runOnceMore();
+        for (const ThemeChoice theme : {ThemeChoice::Light, ThemeChoice::Dark}) {
+            m_settings.setTheme(theme);
+            m_window->applyAppearance();
+            m_suffix = theme == ThemeChoice::Dark ? "-dark" : "";
+            photographAll();
+        }
+        return m_failed.isEmpty() ? 0 : complain(m_failed);
+    }
+
+private:
+    void openRun() {
+        bool done = false;
+        QObject::connect(
+            m_session.document(), &app::RunDocument::replaced, m_window.get(), [&] { done = true; },
+            Qt::SingleShotConnection);
+        if (!m_options.file.isEmpty())
+            m_session.openFile(m_options.file);
+        else if (m_session.runs()->rowCount() > 0)
+            m_session.openRun(m_session.runs()->runs().front().uuid);
+        else
+            planSomething();
+        waitFor([&] { return done; }, kPredictMs);
+        settle();
+    }
+
+    /// A plan is the most that there is to show on a machine without runs.
+    void planSomething() {
+        const auto board = app::presetBoard(QStringLiteral("rk3588-16g-emmc"));
+        if (board)
+            m_session.plan(QStringLiteral("card:whisper-small"), *board);
+    }
+
+    /// The sample with other settings, live: something to compare with, and a picture on the way.
+    void runOnceMore() {
+        auto order = app::demoOrder();
+        if (!order)
+            return;
+        plan::RunConfig config = order->config;
+        if (!plan::setKnob(config, "--slots", "1") || !plan::setKnob(config, "--cross-kv", "q8"))
+            return;
+        order->config = config;
+        const QString before = m_session.document()->uuid();
+        m_session.run(*order);
+        auto* document = m_session.document();
+        waitFor(
+            [&] { return document->tokens() >= 3 || !m_session.controller()->isRunning(); },
+            kRunMs);
+        if (m_session.controller()->isRunning())
+            photograph("results-live", MainWindow::Page::Results, true);
+        waitFor([&] { return !m_session.controller()->isRunning(); }, kRunMs);
+        m_window->comparePage()->compare(before, document->uuid());
+        settle();
+    }
+
+    void settle() {
+        waitFor([this] { return m_session.whatIf()->isCurrent(); }, kPredictMs);
+        QEventLoop turn; // the last frame of the views
+        QTimer::singleShot(200, &turn, &QEventLoop::quit);
+        turn.exec();
+    }
+
+    void photographAll() {
+        photograph("start", MainWindow::Page::Start, true);
+        photograph("boards", MainWindow::Page::Boards, true);
+        placeCursor();
+        photograph("results", MainWindow::Page::Results, true);
+        changeSettings("--slots", "1");
+        photograph("what-if", MainWindow::Page::Results, true);
+        m_session.whatIf()->reset();
+        changeSettings("--budget", "1MiB");
+        photograph("infeasible", MainWindow::Page::Results, true);
+        m_session.whatIf()->reset();
+        photograph("compare", MainWindow::Page::Compare, true);
+        photograph("settings", MainWindow::Page::Settings, true);
+        m_window->helpOverlay()->popUp();
+        photograph("help", MainWindow::Page::Settings, true);
+        m_window->helpOverlay()->hide();
+        m_window->commandPalette()->popUp();
+        settle();
+        save(m_window->commandPalette()->grab(), "palette");
+        m_window->commandPalette()->hide();
+    }
+
+    void changeSettings(const char* flag, const char* value) {
+        plan::RunConfig config = m_session.whatIf()->config();
+        if (plan::setKnob(config, flag, value))
+            m_session.whatIf()->setConfig(config);
+    }
+
+    void placeCursor() {
+        RunData* data = m_window->resultsPage()->data();
+        const TimeRange run = data->time()->run();
+        data->time()->setCursor(base::Nanos(run.begin.value + run.span().value * 3 / 5));
+    }
+
+    void photograph(const char* name, MainWindow::Page page, bool wanted) {
+        if (!wanted)
+            return;
+        m_window->showPage(page);
+        settle();
+        save(m_window->grab(), name);
+    }
+
+    void save(const QPixmap& picture, const char* name) {
+        const QString path =
+            QDir(m_options.snapshotDir)
+                .filePath(QLatin1String(name) + QLatin1String(m_suffix) + QStringLiteral(".png"));
+        if (!picture.save(path, "PNG") && m_failed.isEmpty())
+            m_failed = path;
+    }
+
+    static int complain(const QString& path) {
+        std::fprintf(
+            stderr, "%s: the picture cannot be written; choose another folder\n", qPrintable(path));
+        return static_cast<int>(base::ErrorCode::Failed);
+    }
+
+    const app::WindowOptions& m_options;
+    Session m_session;
+    UiSettings m_settings;
+    std::unique_ptr<MainWindow> m_window;
+    const char* m_suffix = "";
+    QString m_failed;
+};
+
+} // namespace
+
+int takeSnapshots(const app::WindowOptions& options) {
+    QLocale::setDefault(QLocale::c());
+    return Photographer(options).work();
+}
+
+} // namespace shardscope::ui
