@@ -4,6 +4,10 @@
 
 #include <cstring>
 
+// Highway asks for Clang's name of the fused multiply-add of 32-bit Arm; GCC has only this one.
+#if defined(__arm__) && defined(__ARM_FEATURE_FMA) && !defined(__ARM_VFPV4__)
+#define __ARM_VFPV4__ 1
+#endif
 #include "hwy/highway.h"
 
 #if defined(SHARDSCOPE_KERNELS_SIMD_INL_H) == defined(HWY_TARGET_TOGGLE)

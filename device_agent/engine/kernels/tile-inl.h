@@ -16,9 +16,13 @@ HWY_BEFORE_NAMESPACE();
 namespace shardscope::engine::kernels::HWY_NAMESPACE {
 
 // The accumulators fill the registers but for the operands: 32 registers with AVX-512 and on 64-bit
-// Arm, 16 elsewhere.
-#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+// Arm (whose multiply-add takes no operand from memory), 16 elsewhere.
+#if HWY_TARGET <= HWY_AVX3
 inline constexpr std::size_t kTileRows = 14;
+#elif HWY_ARCH_ARM_A64
+inline constexpr std::size_t kTileRows = 12;
+#elif HWY_ARCH_ARM
+inline constexpr std::size_t kTileRows = 4; // more, and GCC keeps sums on the stack
 #else
 inline constexpr std::size_t kTileRows = 6;
 #endif
