@@ -68,7 +68,7 @@ std::optional<Violation> RunIndex::firstViolation(Bytes budget) const {
     if (budget.value <= 0)
         return std::nullopt;
     const auto arena = m_memory.firstAbove(budget);
-    const auto rss = counter(trace::CounterKind::Rss).firstAbove(budget);
+    const auto rss = counter(trace::CounterKind::Rss).firstAbove(budget + kProcessAllowance);
     if (arena && (!rss || arena->time <= rss->time))
         return Violation{arena->time, arena->bytes, false};
     if (rss)

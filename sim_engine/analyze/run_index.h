@@ -24,6 +24,9 @@ inline constexpr std::size_t kSpanLaneCount = 3;
 /// "compute", "I/O", "stall".
 std::string_view spanLaneName(SpanLaneKind lane);
 
+/// What a process may be larger than its arena: code, stacks, the vocabulary.
+inline constexpr base::Bytes kProcessAllowance = base::mebibytes(8);
+
 /// The first moment at which a budget was exceeded, and by what.
 struct Violation {
     base::Nanos time;
@@ -53,8 +56,8 @@ public:
 
     /// Size of the arena: what the plan says, or the highest life where it says nothing.
     base::Bytes arenaBytes() const;
-    /// First moment at which the arena, or else the process, was larger than `budget`; none where
-    /// the budget is 0.
+    /// First moment at which the arena was larger than `budget`, or the process by more than
+    /// kProcessAllowance; none where the budget is 0.
     std::optional<Violation> firstViolation(base::Bytes budget) const;
     /// Why the shard that is read, waited for or computed at `t` was loaded, and if it is known why
     /// it had to go; "" for things that no plan loaded.

@@ -2,7 +2,6 @@
 #include "ui/plot/arena_map_view.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <qcustomplot.h>
@@ -73,7 +72,7 @@ QRect ArenaMapView::rectOf(const LifeMark& mark) const {
 void ArenaMapView::paintLabel(QPainter& painter, const LifeMark& mark, const QRect& rect) const {
     const QFontMetrics metrics(painter.font());
     const QRect seen = rect.intersected(plotRect());
-    if (seen.height() < metrics.height() || seen.width() < 24)
+    if (seen.height() < metrics.ascent() || seen.width() < 24)
         return;
     const Life& life = data()->shownIndex()->arena().lives()[mark.first];
     const int room = seen.width() - 2 * kLabelPadding;
@@ -90,6 +89,36 @@ void ArenaMapView::paintLabel(QPainter& painter, const LifeMark& mark, const QRe
         seen.adjusted(kLabelPadding, 0, -kLabelPadding, 0), Qt::AlignLeft | Qt::AlignVCenter, text);
 }
 
+/// How many lives a stretch of merged marks stands for, where there is room to say it.
+void ArenaMapView::paintCounts(QPainter& painter) const {
+    const QFontMetrics metrics(painter.font());
+    const std::vector<Life>& lives = data()->shownIndex()->arena().lives();
+    for (std::size_t first = 0; first < m_marks.size();) {
+        QRect all = rectOf(m_marks[first]);
+        std::uint32_t count = 0;
+        std::size_t last = first;
+        for (; last < m_marks.size() && m_marks[last].count > 1 &&
+               m_marks[last].offset == m_marks[first].offset;
+             ++last) {
+            count += m_marks[last].count;
+            all |= rectOf(m_marks[last]);
+        }
+        const QRect seen = all.intersected(plotRect());
+        const Life& life = lives[m_marks[first].first];
+        const std::string_view region = model::regionName(life.region);
+        const QString text =
+            countText(count) + QLatin1Char(' ') +
+            QString::fromUtf8(region.data(), static_cast<qsizetype>(region.size()));
+        if (count > 0 && seen.height() >= metrics.height() - 2 &&
+            seen.width() >= metrics.horizontalAdvance(text) + 4 * kLabelPadding) {
+            painter.setPen(theme().text);
+            painter.drawText(
+                seen.adjusted(kLabelPadding, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, text);
+        }
+        first = std::max(last, first + 1);
+    }
+}
+
 void ArenaMapView::paintContent(QPainter& painter) {
     const RunIndex* index = data()->shownIndex();
     if (!index)
@@ -103,33 +132,29 @@ void ArenaMapView::paintContent(QPainter& painter) {
             std::max(x, area.left()), arena.top(), end - std::max(x, area.left()), arena.height()),
         theme().freeSpace);
 
-    // Outlines of one colour a region, all rectangles of it at once: a pen change costs more than
-    // a rectangle.
-    std::array<std::vector<QRect>, model::kRegionCount> outlines;
     const std::vector<Life>& lives = index->arena().lives();
-    for (const LifeMark& mark : m_marks) {
-        const QRect rect = rectOf(mark);
-        const Life& life = lives[mark.first];
-        const QColor& colour = theme().of(life.region);
-        if (mark.count > 1) {
-            painter.fillRect(rect, theme().faint(colour));
-            painter.fillRect(QRect(rect.left(), rect.top(), 1, rect.height()), colour);
+    for (std::size_t i = 0; i < m_marks.size(); ++i) {
+        const LifeMark& mark = m_marks[i];
+        const QColor& colour = theme().of(lives[mark.first].region);
+        QRect rect = rectOf(mark);
+        if (mark.count == 1) {
+            // A gap of a pixel tells neighbours apart.
+            const int right = rect.width() > 3 ? 1 : 0, above = rect.height() > 3 ? 1 : 0;
+            painter.fillRect(rect.adjusted(0, above, -right, 0), colour);
             continue;
         }
-        painter.fillRect(rect, colour);
-        if (rect.width() > 2 && rect.height() > 2)
-            outlines[static_cast<std::size_t>(life.region)].push_back(rect.adjusted(0, 0, -1, -1));
-    }
-    painter.setBrush(Qt::NoBrush);
-    for (std::size_t r = 0; r < outlines.size(); ++r) {
-        const QColor& colour = theme().region[r];
-        painter.setPen(theme().isDark ? colour.darker(145) : colour.lighter(128));
-        painter.drawRects(outlines[r].data(), static_cast<int>(outlines[r].size()));
+        if (i + 1 < m_marks.size() && m_marks[i + 1].offset == mark.offset) {
+            const int next = rectOf(m_marks[i + 1]).left();
+            if (next - rect.right() <= kShortestPx)
+                rect.setRight(std::max(rect.right(), next - 1));
+        }
+        painter.fillRect(rect.adjusted(0, rect.height() > 3 ? 1 : 0, 0, 0), theme().faint(colour));
     }
     painter.setFont(font());
     for (const LifeMark& mark : m_marks)
         if (mark.count == 1)
             paintLabel(painter, mark, rectOf(mark));
+    paintCounts(painter);
 }
 
 void ArenaMapView::paintHover(QPainter& painter) {

@@ -28,6 +28,7 @@ private:
     QRect
     rectOf(std::int64_t begin, std::int64_t end, std::int64_t offset, std::int64_t bytes) const;
     void paintLabel(QPainter& painter, const analyze::LifeMark& mark, const QRect& rect) const;
+    void paintCounts(QPainter& painter) const;
     const trace::Legend* legend() const;
 
     std::vector<analyze::LifeMark> m_marks;

@@ -49,4 +49,13 @@ void paintLine(
     painter.drawLines(lines.data(), static_cast<int>(lines.size()));
 }
 
+void paintGhost(
+    QPainter& painter, int left, const std::vector<LineColumn>& columns, const QColor& colour,
+    const QColor& ground) {
+    painter.setPen(ground);
+    paintLine(painter, left, columns, LineStyle::Solid);
+    painter.setPen(colour);
+    paintLine(painter, left, columns, LineStyle::Dashed);
+}
+
 } // namespace shardscope::ui

@@ -23,4 +23,9 @@ enum class LineStyle { Solid, Dashed };
 void paintLine(
     QPainter& painter, int left, const std::vector<LineColumn>& columns, LineStyle style);
 
+/// A dashed line that is seen on any ground: `ground` stands between the dashes.
+void paintGhost(
+    QPainter& painter, int left, const std::vector<LineColumn>& columns, const QColor& colour,
+    const QColor& ground);
+
 } // namespace shardscope::ui

@@ -12,9 +12,16 @@ namespace {
 
 constexpr int kPadding = 7;
 constexpr int kDistance = 14;
-constexpr int kWidest = 420;
+constexpr int kWidest = 360;
+constexpr int kWrap = Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop;
 
 } // namespace
+
+HoverCard* HoverCard::of(QWidget* widget) {
+    QWidget* window = widget->window();
+    auto* card = window->findChild<HoverCard*>(QString(), Qt::FindDirectChildrenOnly);
+    return card ? card : new HoverCard(window);
+}
 
 HoverCard::HoverCard(QWidget* window) : QWidget(window) {
     setAttribute(Qt::WA_TransparentForMouseEvents);
@@ -22,35 +29,33 @@ HoverCard::HoverCard(QWidget* window) : QWidget(window) {
     hide();
 }
 
-QFont HoverCard::headFont() const {
-    QFont f = font();
-    f.setBold(true);
-    return f;
+void HoverCard::layOut(const QString& text) {
+    m_lines.clear();
+    int width = 0, height = 0;
+    for (const QString& part : text.split(QLatin1Char('\n'), Qt::SkipEmptyParts)) {
+        Line line{part, font(), 0};
+        line.font.setBold(m_lines.isEmpty());
+        const QRect needed =
+            QFontMetrics(line.font).boundingRect(QRect(0, 0, kWidest, 10000), kWrap, part);
+        line.height = needed.height();
+        width = std::max(width, needed.width());
+        height += line.height;
+        m_lines.push_back(line);
+    }
+    resize(width + 2 * kPadding + 2, height + 2 * kPadding);
 }
 
-void HoverCard::setTheme(const Theme& theme) {
+void HoverCard::show(const Theme& theme, QPoint globalPosition, const QString& text) {
     m_theme = theme;
-    update();
-}
-
-void HoverCard::showAt(QPoint globalPosition, const QString& text) {
-    m_lines = text.split(QLatin1Char('\n'), Qt::SkipEmptyParts);
-    if (m_lines.isEmpty()) {
+    if (text.isEmpty()) {
         hide();
         return;
     }
-    const QFontMetrics plain(font()), bold(headFont());
-    int width = 0;
-    for (qsizetype i = 0; i < m_lines.size(); ++i)
-        width = std::max(width, (i == 0 ? bold : plain).horizontalAdvance(m_lines[i]));
-    width = std::min(width, kWidest) + 2 * kPadding;
-    const int lines = static_cast<int>(m_lines.size());
-    resize(width, lines * plain.lineSpacing() + 2 * kPadding);
-
+    layOut(text);
     const QRect room = parentWidget()->rect();
     QPoint at = parentWidget()->mapFromGlobal(globalPosition) + QPoint(kDistance, kDistance);
-    if (at.x() + this->width() > room.right())
-        at.rx() -= this->width() + 2 * kDistance;
+    if (at.x() + width() > room.right())
+        at.rx() -= width() + 2 * kDistance;
     if (at.y() + height() > room.bottom())
         at.ry() -= height() + 2 * kDistance;
     move(std::max(0, at.x()), std::max(0, at.y()));
@@ -64,16 +69,12 @@ void HoverCard::paintEvent(QPaintEvent*) {
     painter.setPen(m_theme.axis);
     painter.setBrush(m_theme.surface);
     painter.drawRect(rect().adjusted(0, 0, -1, -1));
-    const QFontMetrics plain(font());
     int y = kPadding;
-    for (qsizetype i = 0; i < m_lines.size(); ++i) {
-        painter.setFont(i == 0 ? headFont() : font());
-        painter.setPen(i == 0 ? m_theme.text : m_theme.textMuted);
-        const QRect line(kPadding, y, width() - 2 * kPadding, plain.lineSpacing());
-        painter.drawText(
-            line, Qt::AlignLeft | Qt::AlignVCenter,
-            painter.fontMetrics().elidedText(m_lines[i], Qt::ElideRight, line.width()));
-        y += plain.lineSpacing();
+    for (const Line& line : m_lines) {
+        painter.setFont(line.font);
+        painter.setPen(line.font.bold() ? m_theme.text : m_theme.textMuted);
+        painter.drawText(QRect(kPadding, y, width() - 2 * kPadding, line.height), kWrap, line.text);
+        y += line.height;
     }
 }
 

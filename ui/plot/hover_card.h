@@ -7,25 +7,34 @@
 
 namespace shardscope::ui {
 
-/// A small card beside the pointer, within the window, that never takes the pointer. The first line
-/// is emphasised. GUI thread only.
+/// A small card beside the pointer, one a window and within it, that never takes the pointer. The
+/// first line is emphasised; long lines wrap. GUI thread only.
 class HoverCard : public QWidget {
     Q_OBJECT
 
 public:
-    explicit HoverCard(QWidget* window);
+    /// The card of the window that `widget` is in.
+    static HoverCard* of(QWidget* widget);
 
-    void setTheme(const Theme& theme);
-    void showAt(QPoint globalPosition, const QString& text);
+    using QWidget::show;
+    /// Hides where there is no text.
+    void show(const Theme& theme, QPoint globalPosition, const QString& text);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    QFont headFont() const;
+    struct Line {
+        QString text;
+        QFont font;
+        int height = 0;
+    };
+
+    explicit HoverCard(QWidget* window);
+    void layOut(const QString& text);
 
     Theme m_theme;
-    QStringList m_lines;
+    QList<Line> m_lines;
 };
 
 } // namespace shardscope::ui

@@ -104,8 +104,11 @@ QColor LanesView::colourOf(std::size_t lane, const SpanMark& mark) const {
 /// A merged mark is faint, and full as high as its share of busy time: it looks like what it is.
 void LanesView::paintLane(QPainter& painter, std::size_t lane, Layer layer) const {
     const Band b = band(lane, layer);
-    for (const SpanMark& mark : m_marks[lane][layer]) {
-        const QRect rect = rectOf(mark, b);
+    const auto& marks = m_marks[lane][layer];
+    const Nanos shortest = timePerPixel() * kShortestPx;
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+        const SpanMark& mark = marks[i];
+        QRect rect = rectOf(mark, b);
         const QColor colour = colourOf(lane, mark);
         if (!mark.merged()) {
             painter.fillRect(rect, colour);
@@ -113,7 +116,16 @@ void LanesView::paintLane(QPainter& painter, std::size_t lane, Layer layer) cons
                 paintLabel(painter, lane, mark, rect, colour);
             continue;
         }
-        const double span = static_cast<double>(std::max<std::int64_t>(1, mark.end - mark.begin));
+        // Gaps that are too narrow to be seen are not drawn: they would only flicker.
+        if (i + 1 < marks.size()) {
+            const int next = rectOf(marks[i + 1], b).left();
+            if (next - rect.right() <= kShortestPx)
+                rect.setRight(std::max(rect.right(), next - 1));
+        }
+        const std::int64_t until = i + 1 < marks.size()
+                                       ? std::min(mark.end + shortest.value, marks[i + 1].begin)
+                                       : mark.end;
+        const auto span = static_cast<double>(std::max<std::int64_t>(1, until - mark.begin));
         const double busy = std::min(1.0, static_cast<double>(mark.busy) / span);
         const int full = std::max(1, static_cast<int>(std::lround(busy * rect.height())));
         painter.fillRect(rect, theme().faint(colour));
@@ -298,7 +310,7 @@ std::vector<HeaderChip> LanesView::headerChips() const {
             chips.push_back(
                 {HeaderChip::Mark::Fill,
                  theme().op[k],
-                 text(model::opKindName(static_cast<model::OpKind>(k))),
+                 text(model::opKindName(static_cast<model::OpKind>(k))).replace('_', ' '),
                  {}});
     chips.push_back({HeaderChip::Mark::Fill, theme().read, tr("read"), {}});
     chips.push_back({HeaderChip::Mark::Fill, theme().stall, tr("stall"), {}});

@@ -20,7 +20,6 @@ using base::Nanos;
 namespace {
 
 constexpr int kNarrowest = 3;
-constexpr int kBarHeight = 26;
 
 } // namespace
 
@@ -35,19 +34,17 @@ LayoutStrip::LayoutStrip(RunData* data, QWidget* parent)
     connect(time, &TimeState::hoverChanged, this, &LayoutStrip::refresh);
 }
 
-LayoutStrip::~LayoutStrip() {
-    delete m_card;
-}
-
 void LayoutStrip::setTheme(const Theme& theme) {
     m_theme = theme;
-    if (m_card)
-        m_card->setTheme(theme);
     update();
 }
 
+int LayoutStrip::barHeight() const {
+    return 2 * fontMetrics().height() + 5;
+}
+
 QSize LayoutStrip::sizeHint() const {
-    return {900, kBarHeight + fontMetrics().height() + 12};
+    return {900, barHeight() + fontMetrics().height() + 12};
 }
 QSize LayoutStrip::minimumSizeHint() const {
     return {320, sizeHint().height()};
@@ -72,7 +69,7 @@ void LayoutStrip::layOut() {
         return;
     const auto segments = index->arena().layoutAt(momentShown(), index->arenaBytes());
     const QMargins margins = plotMargins(fontMetrics(), false);
-    const QRect area(8, fontMetrics().height() + 6, width() - 8 - margins.right(), kBarHeight);
+    const QRect area(8, fontMetrics().height() + 6, width() - 8 - margins.right(), barHeight());
     const int count = static_cast<int>(segments.size());
     if (count == 0 || area.width() < count * kNarrowest)
         return;
@@ -122,13 +119,15 @@ void LayoutStrip::paintCell(QPainter& painter, const Cell& cell) const {
     painter.fillRect(inner, fill);
     const QFontMetrics metrics(font());
     const QRect room = inner.adjusted(5, 0, -3, 0);
-    const QString name = nameOf(cell);
-    QString text = name + QStringLiteral("  ") + bytesText(cell.segment.bytes);
-    if (metrics.horizontalAdvance(text) > room.width())
-        text = metrics.elidedText(name, Qt::ElideRight, room.width());
-    if (text.size() >= 4 || text == name) {
+    const QString name = nameOf(cell), size = bytesText(cell.segment.bytes);
+    const QString shown = metrics.elidedText(name, Qt::ElideRight, room.width());
+    if (shown.size() >= 4 || shown == name) {
         painter.setPen(free ? m_theme.textMuted : Theme::textOn(fill));
-        painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter, text);
+        const QRect upper(room.left(), room.top() + 2, room.width(), metrics.height());
+        painter.drawText(upper, Qt::AlignLeft | Qt::AlignVCenter, shown);
+        if (metrics.horizontalAdvance(size) <= room.width())
+            painter.drawText(
+                upper.translated(0, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter, size);
     }
     const Item hovered = m_data->time()->hovered();
     if (hovered.valid() && hovered == itemOf(cell)) {
@@ -178,10 +177,6 @@ const LayoutStrip::Cell* LayoutStrip::cellAt(QPoint position) const {
 void LayoutStrip::mouseMoveEvent(QMouseEvent* event) {
     const Cell* cell = cellAt(event->position().toPoint());
     m_data->time()->setHovered(cell ? itemOf(*cell) : Item{});
-    if (!m_card) {
-        m_card = new HoverCard(window());
-        m_card->setTheme(m_theme);
-    }
     QString text;
     if (cell) {
         text = nameOf(*cell) + QLatin1Char('\n') + bytesText(cell->segment.bytes) +
@@ -192,7 +187,7 @@ void LayoutStrip::mouseMoveEvent(QMouseEvent* event) {
                     QString::fromUtf8(region.data(), static_cast<qsizetype>(region.size()));
         }
     }
-    m_card->showAt(event->globalPosition().toPoint(), text);
+    HoverCard::of(this)->show(m_theme, event->globalPosition().toPoint(), text);
 }
 
 void LayoutStrip::mousePressEvent(QMouseEvent* event) {
@@ -209,8 +204,7 @@ void LayoutStrip::mousePressEvent(QMouseEvent* event) {
 
 void LayoutStrip::leaveEvent(QEvent*) {
     m_data->time()->setHovered({});
-    if (m_card)
-        m_card->hide();
+    HoverCard::of(this)->hide();
 }
 
 } // namespace shardscope::ui

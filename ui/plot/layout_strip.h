@@ -3,15 +3,12 @@
 
 #include <vector>
 
-#include <QPointer>
 #include <QWidget>
 
 #include "ui/state/run_data.h"
 #include "ui/state/theme.h"
 
 namespace shardscope::ui {
-
-class HoverCard;
 
 /// The arena at the cursor, in the order of its offsets: `[cross KV 1.1][shard 3 4.7][free 170]`.
 /// Segments are as wide as they are large, but never too narrow to be seen. GUI thread only.
@@ -20,7 +17,6 @@ class LayoutStrip : public QWidget {
 
 public:
     explicit LayoutStrip(RunData* data, QWidget* parent = nullptr);
-    ~LayoutStrip() override;
 
     void setTheme(const Theme& theme);
     QSize sizeHint() const override;
@@ -45,6 +41,7 @@ private:
     base::Nanos momentShown() const;
     void refresh();
     void layOut();
+    int barHeight() const;
     const Cell* cellAt(QPoint position) const;
     const analyze::Life& lifeOf(const Cell& cell) const;
     Item itemOf(const Cell& cell) const;
@@ -54,7 +51,6 @@ private:
     RunData* m_data;
     Theme m_theme;
     std::vector<Cell> m_cells;
-    QPointer<HoverCard> m_card;
 };
 
 } // namespace shardscope::ui

@@ -6,7 +6,6 @@
 
 #include <qcustomplot.h>
 
-#include "ui/plot/dashes.h"
 #include "ui/plot/plot_text.h"
 
 namespace shardscope::ui {
@@ -36,9 +35,14 @@ RamTimelineView::RamTimelineView(RunData* data, QWidget* parent)
     : TimePlot(data, tr("RAM"), parent) {}
 
 Bytes RamTimelineView::budget() const {
-    if (data()->predicted() && data()->predicted()->legend.budget.value > 0)
-        return data()->predicted()->legend.budget;
-    return data()->measured() ? data()->measured()->legend.budget : Bytes(0);
+    const trace::Trace* shown = data()->measured() ? data()->measured() : data()->predicted();
+    return shown ? shown->legend.budget : Bytes(0);
+}
+
+Bytes RamTimelineView::whatIfBudget() const {
+    const bool layered = data()->measured() && data()->predicted();
+    const Bytes other = layered ? data()->predicted()->legend.budget : Bytes(0);
+    return other == budget() ? Bytes(0) : other;
 }
 
 double RamTimelineView::wantedTop() const {
@@ -48,8 +52,9 @@ double RamTimelineView::wantedTop() const {
             top = std::max(
                 {top, index->memory().peak().real(),
                  static_cast<double>(index->counter(CounterKind::Rss).peak())});
-    if (budget().real() <= top * kFarBudget)
-        top = std::max(top, budget().real());
+    for (const Bytes limit : {budget(), whatIfBudget()})
+        if (limit.real() <= top * kFarBudget)
+            top = std::max(top, limit.real());
     return std::max(top * 1.1, 4096.0);
 }
 
@@ -125,26 +130,33 @@ void RamTimelineView::paintLines(QPainter& painter) const {
     std::vector<LineColumn> ghost;
     ghost.reserve(m_predicted.size());
     for (const MemoryColumn& c : m_predicted)
-        ghost.push_back(lineOf(c.low.back(), c.high.back(), c.empty));
-    painter.setPen(theme().prediction);
-    paintLine(painter, plotRect().left(), ghost, LineStyle::Dashed);
+        ghost.push_back(lineOf(c.high.back(), c.high.back(), c.empty)); // peaks are what counts
+    paintGhost(painter, plotRect().left(), ghost, theme().prediction, theme().background);
 }
 
-void RamTimelineView::paintBudget(QPainter& painter) const {
-    const Bytes limit = budget();
+void RamTimelineView::paintBudget(
+    QPainter& painter, Bytes limit, const QString& name, const QColor& colour,
+    LineStyle style) const {
     if (limit.value <= 0)
         return;
     const QRect area = plotRect();
     const QFontMetrics metrics(font());
     painter.setFont(font());
-    painter.setPen(theme().budget);
+    painter.setPen(colour);
     const int y = static_cast<int>(std::lround(yOf(limit.value)));
     const bool above = y < area.top();
-    QString text = tr("budget %1").arg(bytesText(limit.value));
+    QString text = name + QLatin1Char(' ') + bytesText(limit.value);
     if (above)
         text += QStringLiteral(" \u2191");
-    else
-        painter.drawLine(area.left(), y, area.right(), y);
+    else {
+        const std::vector<LineColumn> line(
+            static_cast<std::size_t>(area.width()),
+            {static_cast<double>(y), static_cast<double>(y), false});
+        if (style == LineStyle::Solid)
+            paintLine(painter, area.left(), line, style);
+        else
+            paintGhost(painter, area.left(), line, colour, theme().background);
+    }
     const int width = metrics.horizontalAdvance(text);
     const bool over = !above && y - metrics.height() - 1 >= area.top();
     const int top = above ? area.top() + 2 : over ? y - metrics.height() - 1 : y + 2;
@@ -166,9 +178,10 @@ void RamTimelineView::paintViolation(QPainter& painter) const {
     painter.setRenderHint(QPainter::Antialiasing);
     painter.drawPolygon(QPolygonF{QPointF(x, y), QPointF(x - 5, y - 8), QPointF(x + 5, y - 8)});
     painter.setRenderHint(QPainter::Antialiasing, false);
-    const QString text = tr("%1 %2, over the budget")
+    const QString text = tr("%1 %2, %3 over the budget")
                              .arg(violation->byRss ? tr("RSS") : tr("arena"))
-                             .arg(bytesText(violation->bytes.value));
+                             .arg(bytesText(violation->bytes.value))
+                             .arg(bytesText((violation->bytes - budget()).value));
     const QFontMetrics metrics(font());
     const int width = metrics.horizontalAdvance(text) + 6;
     const double left = std::clamp<double>(x + 8, area.left(), area.right() - width);
@@ -182,7 +195,9 @@ void RamTimelineView::paintViolation(QPainter& painter) const {
 void RamTimelineView::paintContent(QPainter& painter) {
     paintStack(painter);
     paintLines(painter);
-    paintBudget(painter);
+    paintBudget(painter, budget(), tr("budget"), theme().budget, LineStyle::Solid);
+    paintBudget(
+        painter, whatIfBudget(), tr("what-if budget"), theme().prediction, LineStyle::Dashed);
     paintViolation(painter);
 }
 

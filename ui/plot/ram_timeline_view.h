@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "ui/plot/dashes.h"
 #include "ui/plot/time_plot.h"
 
 namespace shardscope::ui {
@@ -26,10 +27,14 @@ protected:
 private:
     void paintStack(QPainter& painter) const;
     void paintLines(QPainter& painter) const;
-    void paintBudget(QPainter& painter) const;
+    void paintBudget(
+        QPainter& painter, base::Bytes limit, const QString& name, const QColor& colour,
+        LineStyle style) const;
     void paintViolation(QPainter& painter) const;
-    /// The budget of the run, or of the prediction that lies over it; 0: none.
+    /// The budget of the run; 0: none.
     base::Bytes budget() const;
+    /// The budget of the prediction where it is another; else 0.
+    base::Bytes whatIfBudget() const;
     double wantedTop() const;
     double yOf(std::int64_t bytes) const;
     base::Nanos momentShown() const;

@@ -41,9 +41,7 @@ TimePlot::TimePlot(RunData* data, const QString& title, QWidget* parent)
     connect(time(), &TimeState::hoverChanged, this, &TimePlot::requestOverlay);
 }
 
-TimePlot::~TimePlot() {
-    delete m_card;
-}
+TimePlot::~TimePlot() = default;
 
 void TimePlot::buildPlot() {
     m_plot = new QCustomPlot(this);
@@ -60,6 +58,7 @@ void TimePlot::buildPlot() {
     m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new ByteTicker(4)));
     for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) {
         axis->setSubTicks(false);
+        axis->setTickPen(Qt::NoPen);
         axis->setTickLength(0, 0);
         axis->setTickLabelPadding(5);
         axis->grid()->setZeroLinePen(Qt::NoPen);
@@ -99,8 +98,6 @@ void TimePlot::applyTheme() {
         axis->setTickLabelFont(font());
     }
     m_plot->xAxis->setBasePen(m_theme.axis);
-    if (m_card)
-        m_card->setTheme(m_theme);
     applyMargins();
     themeChanged();
     requestDraw();
@@ -207,6 +204,11 @@ void TimePlot::showEvent(QShowEvent* event) {
     requestDraw();
 }
 
+void TimePlot::hideEvent(QHideEvent* event) {
+    pointerLeft();
+    QWidget::hideEvent(event);
+}
+
 void TimePlot::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     requestDraw();
@@ -268,15 +270,11 @@ void TimePlot::pointerMoved(QPointF position) {
     const std::optional<Hit> hit = hitAt(position);
     time()->setHovered(hit ? hit->item : Item{});
     if (m_hands->isDragging()) {
-        if (m_card)
-            m_card->hide();
+        HoverCard::of(this)->hide();
         return;
     }
-    if (!m_card) {
-        m_card = new HoverCard(window());
-        m_card->setTheme(m_theme);
-    }
-    m_card->showAt(m_plot->mapToGlobal(position.toPoint()), hit ? hit->text : QString());
+    HoverCard::of(this)->show(
+        m_theme, m_plot->mapToGlobal(position.toPoint()), hit ? hit->text : QString());
     emit statusChanged(statusText(t, hit));
 }
 
@@ -295,8 +293,7 @@ QString TimePlot::statusText(Nanos t, const std::optional<Hit>& hit) const {
 
 void TimePlot::pointerLeft() {
     time()->setHovered({});
-    if (m_card)
-        m_card->hide();
+    HoverCard::of(this)->hide();
 }
 
 void TimePlot::clicked(QPointF position) {

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <QPointer>
 #include <QWidget>
 
 #include "ui/plot/plot_hands.h"
@@ -23,7 +22,6 @@ class QCustomPlot;
 
 namespace shardscope::ui {
 
-class HoverCard;
 class PaintedLayer;
 
 /// A chip of the header line of a chart: a colour, a name, and a value at the cursor.
@@ -107,6 +105,7 @@ protected:
 
     void changeEvent(QEvent* event) override;
     void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -143,7 +142,6 @@ private:
     PaintedLayer* m_overlay = nullptr;
     QCPLayer* m_overlayLayer = nullptr;
     std::unique_ptr<PlotHands> m_hands;
-    QPointer<HoverCard> m_card; ///< a child of the window
     bool m_timeAxisVisible = true;
     bool m_valueZoomable = true;
     bool m_overlayOnly = false;

@@ -55,6 +55,10 @@ void TimePlot::paintOverlay(QPainter& painter) {
     }
     painter.restore();
     paintHeader(painter);
+    if (!m_data->shownIndex()) {
+        painter.setPen(m_theme.textMuted);
+        painter.drawText(area, Qt::AlignCenter, tr("nothing to show yet"));
+    }
 }
 
 void TimePlot::paintSelection(QPainter& painter) {

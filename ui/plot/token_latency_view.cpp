@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <qcustomplot.h>
 
@@ -21,6 +22,7 @@ using base::Nanos;
 namespace {
 
 constexpr int kShortestPx = 3;
+constexpr int kWideBar = 24; ///< px
 constexpr double kValueTicks = 4;
 
 struct Part {
@@ -82,7 +84,7 @@ QRect TokenLatencyView::rectOf(const TokenMark& mark, std::int64_t from, std::in
     const int left = x(mark.begin), top = y(to);
     // A gap of a pixel between bars where they are wide enough to have one.
     const int width = std::max(1, x(mark.end) - left);
-    return {left, top, width > 3 ? width - 1 : width, y(from) - top};
+    return {left, top, width > 5 ? width - 1 : width, y(from) - top};
 }
 
 void TokenLatencyView::paintBars(QPainter& painter) const {
@@ -114,8 +116,10 @@ void TokenLatencyView::paintPrediction(QPainter& painter) const {
     lines.reserve(m_predicted.size() * 3);
     for (const TokenMark& mark : m_predicted) {
         const QRect r = rectOf(mark, 0, index->tokens().bars()[mark.slowest].total());
-        lines.emplace_back(r.left(), r.bottom(), r.left(), r.top());
         lines.emplace_back(r.left(), r.top(), r.right(), r.top());
+        if (r.width() < kWideBar)
+            continue; // a picket fence of sides would hide the measured bars
+        lines.emplace_back(r.left(), r.bottom(), r.left(), r.top());
         lines.emplace_back(r.right(), r.top(), r.right(), r.bottom());
     }
     painter.setPen(theme().prediction);
@@ -125,35 +129,41 @@ void TokenLatencyView::paintPrediction(QPainter& painter) const {
 void TokenLatencyView::paintPercentiles(QPainter& painter) const {
     if (m_percentiles.count < 2)
         return;
+    struct Line {
+        QString name;
+        std::int64_t value;
+        int y;
+    };
     const QRect area = plotRect();
     const QFontMetrics metrics(font());
-    struct Line {
-        const char* name;
-        std::int64_t value;
-    };
-    int lowestTop = area.bottom() + 1;
-    for (const Line& line :
-         {Line{"p50", m_percentiles.p50}, Line{"p90", m_percentiles.p90},
-          Line{"p99", m_percentiles.p99}}) {
-        const int y = static_cast<int>(
-            std::lround(valueAxis()->coordToPixel(static_cast<double>(line.value))));
+    std::vector<Line> lines;
+    for (const auto& [name, value] :
+         {std::pair{"p50", m_percentiles.p50}, std::pair{"p90", m_percentiles.p90},
+          std::pair{"p99", m_percentiles.p99}}) {
+        const int y =
+            static_cast<int>(std::lround(valueAxis()->coordToPixel(static_cast<double>(value))));
         if (y < area.top() || y > area.bottom())
             continue;
+        // Lines that fall together share a label.
+        if (!lines.empty() && lines.back().y - y <= metrics.height() / 3)
+            lines.back() = {lines.back().name + QLatin1Char(' ') + name, value, y};
+        else
+            lines.push_back({QString::fromLatin1(name), value, y});
         painter.setPen(theme().text);
         for (int x = area.left(); x < area.right(); x += 8)
             painter.drawLine(x, y, x + 3, y);
-        const QString text =
-            QString::fromLatin1(line.name) + QLatin1Char(' ') + spanText(Nanos(line.value));
-        const int width = metrics.horizontalAdvance(text) + 6;
-        // Labels stack upwards where the lines are too near to each other.
-        const int bottom = std::min(y + metrics.height() / 2, lowestTop);
-        QRect label(
-            area.right() - width, std::max(area.top(), bottom - metrics.height()), width,
-            metrics.height());
-        if (label.bottom() > lowestTop)
-            continue;
-        lowestTop = label.top();
+    }
+    int free = area.bottom() + 1;
+    for (const Line& line : lines) {
+        const QString text = line.name + QLatin1Char(' ') + spanText(Nanos(line.value));
+        const int width = metrics.horizontalAdvance(text) + 8;
+        const int bottom = std::min(line.y + metrics.height() / 2, free);
+        const QRect label(area.right() - width, bottom - metrics.height(), width, metrics.height());
+        if (label.top() < area.top())
+            break;
+        free = label.top();
         painter.fillRect(label, theme().background);
+        painter.setPen(theme().text);
         painter.drawText(label, Qt::AlignCenter, text);
     }
 }
@@ -241,7 +251,10 @@ QString TokenLatencyView::changeOver(TimeRange range) const {
     const Percentiles p = index->tokens().percentiles(range.begin, range.end);
     if (p.count == 0)
         return tr("no token");
-    return tr("%n token(s), p50 %1, max %2", nullptr, static_cast<int>(p.count))
+    if (p.count == 1)
+        return tr("1 token, %1").arg(spanText(Nanos(p.max)));
+    return tr("%1 tokens, p50 %2, max %3")
+        .arg(p.count)
         .arg(spanText(Nanos(p.p50)), spanText(Nanos(p.max)));
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/state/theme.h"
 
+#include <cmath>
+
 namespace shardscope::ui {
 
 namespace {
 
 constexpr double kFaintShare = 0.42;
+constexpr int kSelectionAlpha = 34;
 
 int mixed(int a, int b, double shareOfA) {
     return static_cast<int>(a * shareOfA + b * (1 - shareOfA) + 0.5);
@@ -21,8 +24,13 @@ QColor Theme::faint(const QColor& colour) const {
 }
 
 QColor Theme::textOn(const QColor& fill) {
-    const double luma = 0.299 * fill.red() + 0.587 * fill.green() + 0.114 * fill.blue();
-    return luma > 140 ? QColor(0x14, 0x16, 0x1a) : QColor(Qt::white);
+    // Relative luminance of WCAG 2; at 0.179 black and white contrast equally.
+    const auto linear = [](double c) {
+        return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+    };
+    const double luminance = 0.2126 * linear(fill.redF()) + 0.7152 * linear(fill.greenF()) +
+                             0.0722 * linear(fill.blueF());
+    return luminance > 0.179 ? QColor(0x14, 0x16, 0x1a) : QColor(Qt::white);
 }
 
 // Hues keep their meaning over all views: blue stays resident, orange comes from storage, red
@@ -37,19 +45,19 @@ Theme Theme::light() {
     t.textMuted = "#636b78";
     t.accent = "#2563c9";
     t.cursor = "#3b424d";
-    t.selection = QColor(37, 99, 201, 38);
-    t.shade = QColor(240, 241, 244, 190);
+    t.selection = QColor(37, 99, 201, kSelectionAlpha);
+    t.shade = QColor(246, 247, 249, 170);
     t.hover = "#11151b";
     t.warning = "#c62f2f";
     t.budget = "#c62f2f";
     t.rss = "#2a2f38";
     t.prediction = "#5a3fb0";
     t.freeSpace = "#eef0f3";
-    t.region = {QColor("#4a7dc4"), QColor("#eb9a4e"), QColor("#55a868"), QColor("#9271c0"),
+    t.region = {QColor("#3d6eb4"), QColor("#eb9a4e"), QColor("#58ab6c"), QColor("#7e5fb0"),
                 QColor("#46aebb"), QColor("#cf7d9f"), QColor("#9aa1ac")};
-    t.op = {QColor("#cf7d9f"), QColor("#3f6fb5"), QColor("#6ba3dc"),
-            QColor("#8866ba"), QColor("#8e97a5"), QColor("#46aebb")};
-    t.compute = "#4a7dc4";
+    t.op = {QColor("#cf7d9f"), QColor("#3d6eb4"), QColor("#7aaee3"),
+            QColor("#7e5fb0"), QColor("#8e97a5"), QColor("#46aebb")};
+    t.compute = "#3d6eb4";
     t.read = "#eb9a4e";
     t.stall = "#d2453f";
     t.other = "#b4bac4";
@@ -67,8 +75,8 @@ Theme Theme::dark() {
     t.textMuted = "#98a1ae";
     t.accent = "#6ea8fe";
     t.cursor = "#c9ced6";
-    t.selection = QColor(110, 168, 254, 48);
-    t.shade = QColor(18, 20, 24, 190);
+    t.selection = QColor(110, 168, 254, kSelectionAlpha);
+    t.shade = QColor(28, 31, 36, 165);
     t.hover = "#ffffff";
     t.warning = "#ff6b63";
     t.budget = "#ff6b63";
@@ -91,7 +99,7 @@ Theme Theme::fromPalette(const QPalette& palette) {
     t.background = palette.color(QPalette::Base);
     t.accent = palette.color(QPalette::Highlight);
     t.selection = t.accent;
-    t.selection.setAlpha(t.isDark ? 48 : 38);
+    t.selection.setAlpha(kSelectionAlpha);
     return t;
 }
 
