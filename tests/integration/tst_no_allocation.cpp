@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The token loop takes nothing from the heap: counted in malloc itself, on the compute thread and
+// on the I/O thread, from the first decoded token to the last.
+#include <QtTest>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "device_agent/engine/whisper/engine.h"
+#include "sim_engine/model/card_catalog.h"
+#include "tests/integration/engine_run.h"
+
+namespace {
+
+std::atomic<bool> counting{false};
+std::atomic<int> allocations{0};
+
+void note() {
+    if (counting.load(std::memory_order_relaxed))
+        allocations.fetch_add(1, std::memory_order_relaxed);
+}
+
+} // namespace
+
+extern "C" void* __libc_malloc(std::size_t);
+extern "C" void* __libc_calloc(std::size_t, std::size_t);
+extern "C" void* __libc_realloc(void*, std::size_t);
+
+// Stand before those of the C library; operator new comes through here.
+extern "C" void* malloc(std::size_t n) {
+    return note(), __libc_malloc(n);
+}
+extern "C" void* calloc(std::size_t n, std::size_t size) {
+    return note(), __libc_calloc(n, size);
+}
+extern "C" void* realloc(void* p, std::size_t n) {
+    return note(), __libc_realloc(p, n);
+}
+
+using namespace shardscope;
+
+class TestNoAllocation : public QObject {
+    Q_OBJECT
+private slots:
+    void decodingTakesNothingFromTheHeap_data() {
+        QTest::addColumn<QByteArray>("pin");
+        QTest::addColumn<QByteArray>("policy");
+        QTest::newRow("resident") << QByteArray("auto") << QByteArray("pin");
+        QTest::newRow("streamed") << QByteArray("none") << QByteArray("pin");
+        QTest::newRow("cached") << QByteArray("10MiB") << QByteArray("lru");
+    }
+    void decodingTakesNothingFromTheHeap() {
+        QFETCH(QByteArray, pin);
+        QFETCH(QByteArray, policy);
+        auto card = model::loadCard(tests::sampleModel());
+        QVERIFY(card.ok());
+        const auto config = tests::configOf(
+            {{"--pin", pin.constData()},
+             {"--policy", policy.constData()},
+             {"--max-tokens", "30"},
+             {"--threads", "2"}});
+        auto plan = plan::planOrError(
+            std::make_shared<const model::ModelCard>(std::move(*card)), config, tests::testBoard());
+        QVERIFY(plan.ok());
+        // Nobody drains the rings here: they are large enough for all events of the run.
+        trace::EventRing compute(1 << 16), io(1 << 16);
+        engine::RunRequest request;
+        request.modelPath = tests::sampleModel();
+        request.audioPath = tests::sampleClip("syn-000.wav");
+        request.rawGreedy = true;
+        auto engine = engine::Engine::open(*plan, request, {compute, io});
+        QVERIFY(engine.ok());
+        allocations.store(0);
+        const engine::RunClock clock;
+        // Two runs of other lengths allocate the same only if no token costs an allocation; here a
+        // watcher starts to count when decoding has begun.
+        std::atomic<bool> over{false};
+        std::thread watcher([&] {
+            trace::Event events[64];
+            while (!over.load()) {
+                for (std::size_t n = compute.drain(events), i = 0; i < n; ++i) {
+                    if (events[i].kind == trace::EventKind::Token)
+                        counting.store(events[i].a < 28);
+                    if (events[i].kind == trace::EventKind::RunEnd)
+                        return;
+                }
+            }
+        });
+        const base::Status status = (*engine)->run(clock);
+        over.store(true);
+        watcher.join();
+        counting.store(false);
+        QVERIFY(status.ok());
+        QCOMPARE(allocations.load(), 0);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestNoAllocation)
+#include "tst_no_allocation.moc"
