@@ -9,6 +9,8 @@
 #define HWY_TARGET_INCLUDE "device_agent/engine/kernels/decode_attention.cpp"
 #include "hwy/foreach_target.h"
 
+#include "hwy/cache_control.h"
+
 #include "device_agent/engine/kernels/kv_elements-inl.h"
 #include "device_agent/engine/kernels/softmax-inl.h"
 
@@ -33,8 +35,14 @@ scoreBlocks(const std::byte* keys, std::size_t dims, const float* q, float* scor
 #pragma GCC unroll 16
     for (std::size_t v = 0; v < kVectors; ++v)
         sum[v] = hn::Zero(d);
+    // The next blocks are asked for, as many bytes at each step as the step uses.
+    const std::byte* ahead = keys + kBlocks * blockBytes;
+    constexpr std::size_t kStepBytes = Element::bytes(kBlocks * kBlock * kStep);
     for (std::size_t dim = 0; dim < dims; dim += kStep) {
         const std::byte* const row = keys + Element::bytes(dim * kBlock);
+        for (std::size_t line = 0; line < kStepBytes; line += 64)
+            hwy::Prefetch(ahead + line);
+        ahead += kStepBytes;
 #pragma GCC unroll 16
         for (std::size_t v = 0; v < kVectors; ++v) {
             const std::byte* const at = row + v / kBlockVectors * blockBytes +
