@@ -50,12 +50,16 @@ public:
     const T& operator*() const& { return value(); }
     T&& operator*() && { return std::move(*this).value(); }
 
-    const Error& error() const { return std::get<1>(m_state); }
+    const Error& error() const {
+        if (ok())
+            std::abort(); // a bug: the caller did not look
+        return std::get<1>(m_state);
+    }
 
 private:
     void checked() const {
         if (!ok())
-            std::abort(); // a bug: the caller did not look
+            std::abort();
     }
     std::variant<T, Error> m_state;
 };

@@ -82,7 +82,7 @@ struct Op {
     ShardKey key;
     std::vector<WeightUse> weights;       ///< resident when the op runs
     std::vector<base::TensorId> rowReads; ///< one row of each is fetched for each token
-    bool lastTokenOnly = false; ///< works on one token even in prefill
+    bool lastTokenOnly = false;           ///< works on one token even in prefill
     std::vector<base::BufferId> reads;
     std::vector<base::BufferId> writes;
     OpCost cost;
@@ -106,6 +106,7 @@ struct Graph {
     std::vector<Op> ops;
     std::vector<Pass> passes; ///< indexed by PassKind
     std::int32_t promptTokens = 0;
+    std::int32_t mostTokens = 0; ///< that a window can have: the last one has no position left
 
     const Op& op(base::OpId id) const { return ops[id.index()]; }
     const Pass& pass(PassKind kind) const { return passes[static_cast<std::size_t>(kind)]; }

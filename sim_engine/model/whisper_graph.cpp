@@ -27,6 +27,8 @@ public:
           m_textPositions(whisperTextPositions(m_shape, options)) {
         m_graph.promptTokens =
             options.promptTokens > 0 ? options.promptTokens : whisperPromptTokens(m_shape);
+        m_graph.mostTokens =
+            static_cast<std::int32_t>(m_shape.textPositions) - m_graph.promptTokens + 1;
     }
 
     Graph build() {

@@ -94,7 +94,7 @@ struct Infeasible {
 };
 
 struct Plan {
-    RunConfig config; ///< with threads resolved
+    RunConfig config; ///< with threads resolved, and no more tokens than the model has positions
     std::shared_ptr<const model::ModelCard> card;
     std::shared_ptr<const model::Graph> graph;
     std::vector<Shard> shards;

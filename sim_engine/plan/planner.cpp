@@ -36,32 +36,38 @@ Result<Graph> graphOf(const ModelCard& card, const RunConfig& config) {
     return model::buildGraph(card, options);
 }
 
-/// The least that a config can be made to need, for telling what would fit.
-struct Frugal {
-    const char* flags;
-    void (*apply)(RunConfig&);
+/// Ways to make a config need less, from the mildest to the thriftiest; each adds to the ones
+/// before it.
+constexpr std::array<void (*)(RunConfig&), 5> kFrugal{
+    [](RunConfig& c) {
+        if (c.pin.kind == PinChoice::Kind::All)
+            c.pin = {};
+    },
+    [](RunConfig& c) {
+        c.encoderShard = c.decoderShard = {model::Granularity::Kind::Sublayer, 1};
+        c.vocabShards = 0;
+    },
+    [](RunConfig& c) {
+        c.encoderShard = c.decoderShard = {model::Granularity::Kind::Tensor, 1};
+    },
+    [](RunConfig& c) { c.slotCount = 1; },
+    [](RunConfig& c) {
+        c.crossKv = KvType::Shared;
+        c.kv = std::max(c.kv, KvType::Q8); // the types stand from the widest to the narrowest
+    },
 };
 
-/// From the mildest to the thriftiest; each adds to the ones before it.
-constexpr std::array<Frugal, 5> kFrugal{{
-    {"--pin auto", [](RunConfig& c) { c.pin = {}; }},
-    {"--encoder-shard sublayer --decoder-shard sublayer",
-     [](RunConfig& c) {
-         c.encoderShard = c.decoderShard = {model::Granularity::Kind::Sublayer, 1};
-         c.vocabShards = 0;
-     }},
-    {"--encoder-shard tensor --decoder-shard tensor",
-     [](RunConfig& c) {
-         c.encoderShard = c.decoderShard = {model::Granularity::Kind::Tensor, 1};
-     }},
-    {"--encoder-shard tensor --decoder-shard tensor --slots 1",
-     [](RunConfig& c) { c.slotCount = 1; }},
-    {"--encoder-shard tensor --decoder-shard tensor --slots 1 --cross-kv shared --kv q8",
-     [](RunConfig& c) {
-         c.crossKv = KvType::Shared;
-         c.kv = KvType::Q8;
-     }},
-}};
+/// The flags that lead from one config to another.
+std::string flagsBetween(const RunConfig& from, const RunConfig& to) {
+    std::string text;
+    for (const Knob& knob : knobs())
+        if (const std::string value = knob.print(to); value != knob.print(from)) {
+            if (!text.empty())
+                text += ' ';
+            text.append(knob.flag).append(" ").append(value);
+        }
+    return text;
+}
 
 Bytes leastPeakOf(const ModelCard& card, const RunConfig& config) {
     const auto graph = graphOf(card, config);
@@ -80,19 +86,19 @@ std::string budgetText(Bytes n) {
 std::string nearestFit(const ModelCard& card, const RunConfig& config, Bytes needed) {
     RunConfig thrifty = config;
     Bytes least = needed;
-    const char* leastFlags = "";
-    for (const Frugal& f : kFrugal) {
-        f.apply(thrifty);
+    std::string leastFlags;
+    for (const auto apply : kFrugal) {
+        apply(thrifty);
         const Bytes peak = leastPeakOf(card, thrifty);
         if (peak <= *config.budget)
-            return base::formatted("%s fits (%s)", f.flags, base::bytesText(peak).c_str());
+            return flagsBetween(config, thrifty) + " fits (" + base::bytesText(peak) + ")";
         if (peak < least) {
             least = peak;
-            leastFlags = f.flags;
+            leastFlags = flagsBetween(config, thrifty);
         }
     }
     std::string text = "--budget " + budgetText(needed) + " fits these settings";
-    if (least < needed)
+    if (!leastFlags.empty())
         text += "; the least is --budget " + budgetText(least) + " with " + leastFlags;
     return text;
 }
@@ -191,6 +197,7 @@ plan(std::shared_ptr<const ModelCard> card, const RunConfig& config, const Board
     auto graph = graphOf(*plan.card, plan.config);
     if (!graph)
         return graph.error();
+    plan.config.maxTokens = std::min(plan.config.maxTokens, graph->mostTokens);
     plan.graph = std::make_shared<const Graph>(std::move(*graph));
     ShardTable table = cutShards(*plan.card, *plan.graph, config.encoderShard, config.decoderShard);
     plan.shards = std::move(table.shards);
