@@ -22,8 +22,8 @@ constexpr base::Flag kWindowFlags[] = {
 };
 
 bool hasDisplay() {
-    return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY") ||
-           qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
+    const auto names = [](const char* variable) { return !qEnvironmentVariableIsEmpty(variable); };
+    return names("DISPLAY") || names("WAYLAND_DISPLAY") || names("QT_QPA_PLATFORM");
 }
 
 void nameProgram() {
@@ -48,14 +48,15 @@ int openWindow(int argc, char** argv, const base::Args& args) {
             return fail(
                 {base::ErrorCode::Failed, "there is no display to open a window on", "DISPLAY",
                  "use the verbs of `shardscope --help`, or --snapshot DIR"});
-        qputenv("QT_QPA_PLATFORM", "offscreen");
     }
+    // Pictures do not depend on a display, nor on its fonts and scale.
+    if (snapshot)
+        qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication application(argc, argv);
     if (snapshot && options.demo) {
         // The pictures show the run that was just made.
         if (const int status = runDemo(&options.file); status != 0)
             return status;
-        options.demo = false;
     }
     return ui::runWindow(options);
 }
