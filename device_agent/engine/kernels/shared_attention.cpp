@@ -95,7 +95,12 @@ void sumColumns(
     const SharedAttention& at, const float* weights, std::size_t ldw, std::size_t first,
     std::size_t end, float* context) {
     constexpr std::size_t kStretch = 32;
-    constexpr std::size_t kHeads = 3;
+    // Heads times four vectors of sums have to fit the registers.
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+    constexpr std::size_t kHeads = 6;
+#else
+    constexpr std::size_t kHeads = 2;
+#endif
     const std::size_t width = at.keyWeights.cols;
     withVectorsDividing(width, [&](auto d) HWY_ATTR {
         constexpr std::size_t kLanes = hn::MaxLanes(d);
@@ -115,6 +120,8 @@ void sumColumns(
             };
             for (; h + kHeads <= at.heads; h += kHeads)
                 pass(std::integral_constant<std::size_t, kHeads>());
+            for (; h + 2 <= at.heads; h += 2)
+                pass(std::integral_constant<std::size_t, 2>());
             for (; h < at.heads; ++h)
                 pass(std::integral_constant<std::size_t, 1>());
         }
