@@ -22,6 +22,10 @@ namespace {
 
 constexpr double kTimeTicks = 9; ///< about as many of them
 
+QString oneLine(QString text) {
+    return text.replace(QLatin1Char('\n'), QStringLiteral("  \u00b7  "));
+}
+
 } // namespace
 
 TimePlot::TimePlot(RunData* data, const QString& title, QWidget* parent)
@@ -281,8 +285,7 @@ void TimePlot::pointerMoved(QPointF position) {
 QString TimePlot::statusText(Nanos t, const std::optional<Hit>& hit) const {
     QString text = momentText(t);
     if (hit)
-        text += QStringLiteral("  \u00b7  ") +
-                QString(hit->text).replace(QLatin1Char('\n'), QStringLiteral("  \u00b7  "));
+        text += QStringLiteral("  \u00b7  ") + oneLine(hit->text);
     if (time()->selection())
         return text + QStringLiteral("  \u00b7  ") +
                tr("Enter zooms to the selection, F filters by it, Esc clears it");
@@ -299,7 +302,8 @@ void TimePlot::pointerLeft() {
 void TimePlot::clicked(QPointF position) {
     const std::optional<Hit> hit = hitAt(position);
     if (hit)
-        emit itemActivated(hit->item, hit->time, hit->activation);
+        emit itemActivated(
+            hit->item, hit->time, hit->activation.isEmpty() ? oneLine(hit->text) : hit->activation);
     else
         time()->setSelection(std::nullopt);
 }
