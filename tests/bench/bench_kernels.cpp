@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "device_agent/engine/kernels/decode_attention.h"
@@ -22,8 +23,21 @@ using namespace shardscope::engine::kernels;
 
 namespace {
 
-std::vector<float> values(std::size_t count) {
-    std::vector<float> v(count);
+/// As the engine's arena hands out memory: on cache lines.
+template <typename T>
+struct OnCacheLines {
+    using value_type = T;
+    T* allocate(std::size_t n) {
+        return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(64)));
+    }
+    void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t(64)); }
+    bool operator==(const OnCacheLines&) const { return true; }
+};
+using Floats = std::vector<float, OnCacheLines<float>>;
+using Bytes = std::vector<std::byte, OnCacheLines<std::byte>>;
+
+Floats values(std::size_t count) {
+    Floats v(count);
     std::uint32_t state = 1;
     for (float& x : v) {
         state = state * 1664525u + 1013904223u;
@@ -33,8 +47,8 @@ std::vector<float> values(std::size_t count) {
 }
 
 /// Halves in [1, 2) and so never subnormal, which some processors slow down for.
-std::vector<std::byte> halves(std::size_t count) {
-    std::vector<std::byte> bytes(count * 2);
+Bytes halves(std::size_t count) {
+    Bytes bytes(count * 2);
     for (std::size_t i = 0; i < count; ++i) {
         const auto bits = static_cast<std::uint16_t>(0x3C00u | (i * 2654435761u >> 20 & 1023u));
         std::memcpy(&bytes[i * 2], &bits, sizeof bits);
@@ -57,8 +71,8 @@ void gemmF16(benchmark::State& state) {
     const auto a = values(m * k);
     const auto w = halves(n * k);
     const auto bias = values(n);
-    std::vector<float> c(m * n);
-    std::vector<std::byte> scratch(gemmScratchBytes(n, k, pool.threads()));
+    Floats c(m * n);
+    Bytes scratch(gemmScratchBytes(n, k, pool.threads()));
     Epilogue epilogue;
     epilogue.bias = reinterpret_cast<const std::byte*>(bias.data());
     epilogue.gelu = n > k;
@@ -77,7 +91,7 @@ void matvecF16(benchmark::State& state) {
     const std::size_t bytes = n * k * 2;
     const std::size_t copies = std::max<std::size_t>((std::size_t{160} << 20) / bytes, 1);
     const auto w = halves(n * k * copies);
-    std::vector<float> y(m * n);
+    Floats y(m * n);
     std::size_t copy = 0;
     for (auto _ : state) {
         matvec(pool, {x.data(), m, k, {&w[copy * bytes], WeightType::F16, n, k}, y.data(), n, {}});
@@ -90,8 +104,8 @@ void encoderAttentionOf(benchmark::State& state) {
     const std::size_t n = arg(state, 0), heads = arg(state, 1), width = heads * 64;
     ThreadPool pool(static_cast<unsigned>(arg(state, 2)));
     const auto q = values(n * width);
-    std::vector<float> out(n * width);
-    std::vector<std::byte> scratch(encoderAttentionScratchBytes(n, 64, pool.threads()));
+    Floats out(n * width);
+    Bytes scratch(encoderAttentionScratchBytes(n, 64, pool.threads()));
     const EncoderAttention attention{q.data(),   width, q.data(), width, q.data(), width,
                                      out.data(), width, n,        heads, 64,       0.125f};
     for (auto _ : state)
@@ -106,15 +120,15 @@ void decodeAttentionOf(benchmark::State& state) {
     const kv::KvShape shape{type, heads, 64, n};
     const std::size_t part = kv::kvPartBytes(shape);
     constexpr std::size_t kLayers = 32; // more than the caches hold
-    std::vector<std::byte> keys(part * kLayers), vals(part * kLayers);
+    Bytes keys(part * kLayers), vals(part * kLayers);
     const auto x = values(n * width);
     for (std::size_t layer = 0; layer < kLayers; ++layer) {
         const KvCache cache{shape, &keys[layer * part], &vals[layer * part]};
         storeKeys(pool, cache, 0, n, x.data(), width);
         storeValues(pool, cache, 0, n, x.data(), width);
     }
-    std::vector<float> out(width);
-    std::vector<std::byte> scratch(decodeAttentionScratchBytes(n, pool.threads()));
+    Floats out(width);
+    Bytes scratch(decodeAttentionScratchBytes(n, pool.threads()));
     std::size_t layer = 0;
     for (auto _ : state) {
         const KvCache cache{shape, &keys[layer * part], &vals[layer * part]};
@@ -128,7 +142,7 @@ void storeKeysOf(benchmark::State& state) {
     const std::size_t n = arg(state, 0), heads = arg(state, 1), width = heads * 64;
     ThreadPool pool(static_cast<unsigned>(arg(state, 3)));
     const kv::KvShape shape{static_cast<kv::KvType>(arg(state, 2)), heads, 64, n};
-    std::vector<std::byte> keys(kv::kvPartBytes(shape)), vals(kv::kvPartBytes(shape));
+    Bytes keys(kv::kvPartBytes(shape)), vals(kv::kvPartBytes(shape));
     const auto x = values(n * width);
     const KvCache cache{shape, keys.data(), vals.data()};
     for (auto _ : state) {
@@ -143,8 +157,8 @@ void sharedAttentionOf(benchmark::State& state) {
     ThreadPool pool(static_cast<unsigned>(arg(state, 2)));
     const auto encoded = values(n * width);
     const auto w = halves(width * width);
-    std::vector<float> out(width);
-    std::vector<std::byte> scratch(sharedAttentionScratchBytes(n, width, heads));
+    Floats out(width);
+    Bytes scratch(sharedAttentionScratchBytes(n, width, heads));
     const WeightView view{w.data(), WeightType::F16, width, width};
     const SharedAttention attention{encoded.data(), n, heads, view, view, nullptr, 0.125f};
     for (auto _ : state)
@@ -157,7 +171,7 @@ void layerNormOf(benchmark::State& state) {
     ThreadPool pool(static_cast<unsigned>(arg(state, 2)));
     const auto x = values(n * width);
     const auto* w = reinterpret_cast<const std::byte*>(x.data());
-    std::vector<float> y(n * width);
+    Floats y(n * width);
     for (auto _ : state)
         layerNorm(pool, x.data(), width, n, width, w, w, y.data(), width);
     count(state, "elements", static_cast<double>(n * width));
