@@ -64,6 +64,8 @@ private slots:
             << QStringList{"--cross-kv", "shared", "--kv", "q8", "--pin", "none"};
         QTest::newRow("mmap") << QStringList{"--loader", "mmap", "--pin", "none"};
         QTest::newRow("populate") << QStringList{"--loader", "populate", "--budget", "20MiB"};
+        QTest::newRow("direct") << QStringList{"--loader", "direct", "--pin", "none"};
+        QTest::newRow("uring") << QStringList{"--loader", "uring", "--budget", "20MiB"};
         QTest::newRow("throttled") << QStringList{"--emulate-read", "400MB/s", "--budget", "20MiB"};
     }
     void sameEventsInBoth() {

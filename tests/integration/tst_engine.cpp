@@ -86,6 +86,9 @@ private slots:
         QTest::newRow("populate, three slots")
             << QStringList{"--loader", "populate", "--slots", "3", "--pin", "none"};
         QTest::newRow("direct") << QStringList{"--loader", "direct", "--pin", "none"};
+        QTest::newRow("uring") << QStringList{"--loader", "uring", "--pin", "none"};
+        QTest::newRow("uring, tensors, budget")
+            << QStringList{"--loader", "uring", "--budget", "18MiB", "--decoder-shard", "tensor"};
         QTest::newRow("budget") << QStringList{"--budget", "18MiB"};
         QTest::newRow("lru") << QStringList{"--budget", "20MiB", "--policy", "lru"};
         QTest::newRow("one thread") << QStringList{"--threads", "1"};

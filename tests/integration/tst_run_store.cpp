@@ -85,7 +85,7 @@ private slots:
         QCOMPARE(run->state, RunState::Done);
         QCOMPARE(run->board, QStringLiteral("rk3588-16g-emmc"));
         QCOMPARE(run->audio, QStringLiteral("talk.mp3"));
-        QCOMPARE(run->text, QLatin1String(testing::kSampleText));
+        QCOMPARE(run->text, QStringLiteral("open the window"));
         QCOMPARE(run->tokens, 4);
         QCOMPARE(run->peakBytes, stream.summary.arenaPeak);
         QCOMPARE(run->budgetBytes, base::mebibytes(48).value);

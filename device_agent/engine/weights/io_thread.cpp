@@ -9,7 +9,9 @@ IoThread::IoThread(
       m_throttle(plan.config.emulateRead), m_queue(plan.shards.size() + 1),
       m_lastLoad(plan.shards.size()), m_thread([this] { loop(); }) {}
 
-IoThread::~IoThread() {
+void IoThread::stop() {
+    if (!m_thread.joinable())
+        return;
     m_stop.store(true, std::memory_order_release);
     m_issued.fetch_add(1, std::memory_order_release); // wakes the thread; m_stop is looked at first
     m_issued.notify_one();
@@ -43,7 +45,7 @@ void IoThread::loop() {
         const std::uint64_t begin = m_clock.now();
         m_throttle.begin();
         const base::Status status = m_loader.load(shard, load.place);
-        m_throttle.end(shard.bytes);
+        m_throttle.end(shard.bytes, &m_stop);
         if (!status && !failed()) {
             const std::lock_guard lock(m_errorLock);
             m_error = status.error();

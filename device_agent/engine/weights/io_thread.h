@@ -17,13 +17,13 @@
 namespace shardscope::engine {
 
 /// Does the loads of a run in the order in which they were issued, one at a time, and traces each.
-/// issue(), await() and drain() belong to the compute thread; they allocate nothing.
+/// issue(), await(), drain() and stop() belong to the compute thread; they allocate nothing.
 class IoThread {
 public:
     IoThread(
         const plan::Plan& plan, ShardLoader& loader, const RunClock& clock,
         trace::EventRing& events);
-    ~IoThread();
+    ~IoThread() { stop(); }
     IoThread(const IoThread&) = delete;
     IoThread& operator=(const IoThread&) = delete;
 
@@ -33,6 +33,9 @@ public:
     void await(base::ShardId shard) { waitFor(m_lastLoad[shard.index()]); }
     /// Returns when all loads are done.
     void drain() { waitFor(m_issued.load(std::memory_order_relaxed)); }
+
+    /// Gives up what has not begun, and returns when nothing is under way; no load comes after it.
+    void stop();
 
     bool failed() const { return m_failed.load(std::memory_order_acquire); }
     /// The first error; call when failed().

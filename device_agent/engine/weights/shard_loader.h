@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <memory>
-#include <string>
-
-#include "device_agent/engine/weights/weight_file.h"
 #include "sim_engine/base/result.h"
 #include "sim_engine/plan/plan.h"
 
 namespace shardscope::engine {
 
 /// Brings shards to their place in the arena. Every loader puts a byte at the same place: extents
-/// begin on a page and keep their offset within it.
+/// begin on a page and keep their offset within it. To add one: a class beside this file, a value
+/// of plan::Loader, and a case in chooseLoader().
 class ShardLoader {
 public:
     virtual ~ShardLoader() = default;
@@ -24,15 +21,5 @@ public:
 
     virtual plan::Loader kind() const = 0;
 };
-
-/// The loader for a run and, where it is not the one that was asked for, why.
-struct ChosenLoader {
-    std::unique_ptr<ShardLoader> loader;
-    std::string fallback; ///< empty, or a sentence
-};
-
-/// `file` must outlive the loader. Auto takes pread: it works everywhere and overlaps well. Usage
-/// error for a loader that this build does not have.
-base::Result<ChosenLoader> chooseLoader(plan::Loader wanted, WeightFile& file);
 
 } // namespace shardscope::engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "device_agent/engine/weights/throttle.h"
 
+#include <algorithm>
 #include <thread>
 
 namespace shardscope::engine {
@@ -10,11 +11,14 @@ void Throttle::begin() {
         m_begin = Clock::now();
 }
 
-void Throttle::end(base::Bytes bytes) const {
-    if (m_rate > 0)
-        std::this_thread::sleep_until(
-            m_begin +
-            std::chrono::nanoseconds(static_cast<std::int64_t>(bytes.real() / m_rate * 1e9)));
+void Throttle::end(base::Bytes bytes, const std::atomic<bool>* stop) const {
+    if (m_rate <= 0)
+        return;
+    constexpr auto kSlice = std::chrono::milliseconds(20);
+    const auto until =
+        m_begin + std::chrono::nanoseconds(static_cast<std::int64_t>(bytes.real() / m_rate * 1e9));
+    while (Clock::now() < until && !(stop && stop->load(std::memory_order_relaxed)))
+        std::this_thread::sleep_until(std::min(until, Clock::now() + kSlice));
 }
 
 } // namespace shardscope::engine

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 
@@ -18,7 +19,8 @@ public:
     /// Called before a read.
     void begin();
     /// Called after a read of `bytes`: sleeps for what the device would still have needed.
-    void end(base::Bytes bytes) const;
+    /// `stop` (may be null) ends the sleep early.
+    void end(base::Bytes bytes, const std::atomic<bool>* stop = nullptr) const;
 
 private:
     using Clock = std::chrono::steady_clock;

@@ -49,14 +49,17 @@ base::Status WeightFile::read(Bytes offset, void* out, Bytes bytes) const {
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return Error{
-                ErrorCode::Failed, n < 0 ? std::strerror(errno) : "the file became shorter",
-                base::formatted(
-                    "%s at offset %lld", m_path.c_str(), static_cast<long long>(offset.value)),
-                "check the file and the storage"};
+            return readError(offset + Bytes(static_cast<std::int64_t>(done)), n < 0 ? errno : 0);
         done += static_cast<std::size_t>(n);
     }
     return {};
+}
+
+Error WeightFile::readError(Bytes offset, int code) const {
+    return {
+        ErrorCode::Failed, code ? std::strerror(code) : "the file became shorter",
+        base::formatted("%s at offset %lld", m_path.c_str(), static_cast<long long>(offset.value)),
+        "check the file and the storage"};
 }
 
 base::Result<int> WeightFile::directDescriptor() {

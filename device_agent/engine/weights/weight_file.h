@@ -25,6 +25,9 @@ public:
     /// Fills `out`; Failed where the file has become shorter or the device fails.
     base::Status read(base::Bytes offset, void* out, base::Bytes bytes) const;
 
+    /// The error of a failed read there; code 0: the file became shorter.
+    base::Error readError(base::Bytes offset, int code) const;
+
     /// A descriptor whose reads bypass the page cache, tried with a real aligned read: an open
     /// alone can succeed where every read fails.
     base::Result<int> directDescriptor();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "device_agent/engine/whisper/engine.h"
 
+#include "device_agent/engine/weights/choose_loader.h"
 #include "device_agent/engine/whisper/run_executor.h"
 #include "sim_engine/base/format.h"
 
@@ -62,7 +63,7 @@ public:
 
     const tokenizer::Vocabulary& vocabulary() const override { return m_run.vocabulary; }
     plan::Loader loader() const override { return m_loader.loader->kind(); }
-    const std::string& fallback() const override { return m_loader.fallback; }
+    const std::string& fallback() const override { return m_loader.reason; }
     std::int32_t windows() const override { return m_run.mel.windowCount(m_run.wav.sampleCount()); }
 
 private:
@@ -76,10 +77,7 @@ private:
 };
 
 Status WhisperEngine::prepare() {
-    auto chosen = chooseLoader(m_plan.config.loader, m_file);
-    if (!chosen)
-        return chosen.error();
-    m_loader = std::move(*chosen);
+    m_loader = chooseLoader(m_plan, m_file, m_arena);
     m_run.prompt = m_request.promptIds;
     if (m_run.prompt.empty()) {
         auto usual = m_run.vocabulary.defaultPrompt(m_plan.config.language);

@@ -43,6 +43,8 @@ void RunExecutor::compute(base::OpId id, const OpContext& c) {
 void RunExecutor::drain() {
     if (goOn())
         m_io.drain();
+    else
+        m_io.stop();
     if (m_io.failed())
         fail(m_io.error());
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device_agent/engine/weights/io_thread.h"
+#include "device_agent/engine/weights/weight_file.h"
 #include "device_agent/engine/whisper/run_state.h"
 #include "sim_engine/plan/walk.h"
 

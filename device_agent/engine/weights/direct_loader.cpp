@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "device_agent/engine/weights/direct_loader.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <unistd.h>
+
+namespace shardscope::engine {
+
+using base::Bytes;
+using base::Status;
+
+Status DirectLoader::load(const plan::Shard& shard, std::byte* place) {
+    for (const plan::Extent& e : shard.extents)
+        if (Status status = read(pagesOf(e), place); !status)
+            return status;
+    return {};
+}
+
+Status DirectLoader::read(const PageSpan& pages, std::byte* place) const {
+    // The last page of a file may be short: the read ends there, and nothing is missing.
+    const Bytes end = std::min(pages.fileOffset + pages.bytes, m_file.size());
+    for (Bytes at = pages.fileOffset; at < end;) {
+        const Bytes done = at - pages.fileOffset;
+        const ssize_t n = ::pread(
+            m_fd, place + (pages.place + done).value, (pages.bytes - done).size(),
+            static_cast<off_t>(at.value));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return m_file.readError(at, n < 0 ? errno : 0);
+        at += Bytes(n);
+    }
+    return {};
+}
+
+} // namespace shardscope::engine
