@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
 # What app/run.sh and tests/run.sh share; sourced by both. The caller stands in the project's root.
 
 # All that is needed on Debian 12, beside what every Debian has.
