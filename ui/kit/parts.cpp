@@ -44,7 +44,9 @@ QPushButton* button(const QString& text, const char* look, QWidget* parent) {
     return made;
 }
 
-Banner::Banner(QWidget* parent) : QFrame(parent), m_icon(new QLabel), m_text(new QLabel) {
+Banner::Banner(QWidget* parent)
+    : QFrame(parent), m_icon(new IconLabel(QStringLiteral("info"), IconTone::Accent, 18)),
+      m_text(new QLabel) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(12, 8, 8, 8);
     row->setSpacing(10);
@@ -71,10 +73,25 @@ void Banner::showNote(const QString& text) {
 
 void Banner::show(const QString& text, const char* look, const char* iconName) {
     m_text->setText(text);
-    const IconTone tone = qstrcmp(look, "error") == 0 ? IconTone::Error : IconTone::Accent;
-    m_icon->setPixmap(icon(QLatin1String(iconName), tone).pixmap(18, 18));
+    const auto tone = qstrcmp(look, "error") == 0 ? IconTone::Error : IconTone::Accent;
+    m_icon->show(QLatin1String(iconName), tone);
     setLook(this, look);
     setVisible(!text.isEmpty());
+}
+
+IconLabel::IconLabel(const QString& name, IconTone tone, int size, QWidget* parent)
+    : QWidget(parent), m_icon(icon(name, tone)) {
+    setFixedSize(size, size);
+}
+
+void IconLabel::show(const QString& name, IconTone tone) {
+    m_icon = icon(name, tone);
+    update();
+}
+
+void IconLabel::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    m_icon.paint(&painter, rect());
 }
 
 ElidedLabel::ElidedLabel(const QString& text, QWidget* parent) : QLabel(parent) {

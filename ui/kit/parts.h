@@ -7,6 +7,8 @@
 #include <QPushButton>
 #include <QString>
 
+#include "ui/kit/icon.h"
+
 namespace shardscope::ui {
 
 /// A label in one of the looks of style_sheet.h.
@@ -23,6 +25,8 @@ QFrame* line(QWidget* parent = nullptr);
 
 QPushButton* button(const QString& text, const char* look = "", QWidget* parent = nullptr);
 
+class IconLabel;
+
 /// An error or a hint inline on a page: icon, text that wraps and can be copied, a close button.
 class Banner : public QFrame {
     Q_OBJECT
@@ -36,8 +40,22 @@ public:
 private:
     void show(const QString& text, const char* look, const char* iconName);
 
-    QLabel* m_icon;
+    IconLabel* m_icon;
     QLabel* m_text;
+};
+
+/// An icon that follows the theme.
+class IconLabel : public QWidget {
+    Q_OBJECT
+public:
+    IconLabel(const QString& name, IconTone tone, int size, QWidget* parent = nullptr);
+    void show(const QString& name, IconTone tone);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    QIcon m_icon;
 };
 
 /// A label that ends in "..." where there is no room; the whole text is its tool tip.

@@ -2,6 +2,7 @@
 #include "ui/models/figures.h"
 
 #include <QCoreApplication>
+#include <QRegularExpression>
 #include <cmath>
 
 #include "sim_engine/base/format.h"
@@ -41,6 +42,23 @@ QString msText(double ms) {
 
 QString bytesText(double bytes) {
     return QString::fromStdString(base::bytesText(base::Bytes(std::llround(bytes))));
+}
+
+QString flagsText(const std::string& sentence) {
+    QString text = QString::fromStdString(sentence);
+    text.replace(QStringLiteral("; the"), QStringLiteral("\nThe"));
+    static const QRegularExpression flag(QStringLiteral("--[a-z-]+ [^ \\n]+"));
+    QString out;
+    qsizetype at = 0;
+    for (auto found = flag.globalMatch(text); found.hasNext();) {
+        const auto match = found.next();
+        out += text.mid(at, match.capturedStart() - at);
+        out += match.captured()
+                   .replace(QLatin1Char(' '), QChar(0x00a0))
+                   .replace(QLatin1Char('-'), QStringLiteral("-\u2060")); // no break after it
+        at = match.capturedEnd();
+    }
+    return out + text.mid(at);
 }
 
 QString Figure::text() const {

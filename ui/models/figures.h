@@ -3,7 +3,7 @@
 #pragma once
 
 #include <QString>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "sim_engine/analyze/summary.h"
@@ -27,6 +27,9 @@ struct Figure {
 /// "12.3 ms", "1.24 s".
 QString msText(double ms);
 QString bytesText(double bytes);
+
+/// A planner's sentence about flags, in lines, so that no flag is broken over two of them.
+QString flagsText(const std::string& sentence);
 
 /// Peak, first token, ms a token, total, bytes a token, stall.
 std::vector<Figure> whatIfFigures(const analyze::Summary& summary, std::int64_t streamedPerToken);

@@ -52,12 +52,19 @@ public:
         if (!second.isNull())
             m_grid->addWidget(label(second, "value"), at, 2, Qt::AlignRight);
     }
+    /// A sentence over the whole width.
+    void note(const QString& words) {
+        auto* sentence = label(words, "muted");
+        sentence->setWordWrap(true);
+        m_grid->addWidget(sentence, m_grid->rowCount(), 0, 1, 2);
+    }
     void heads(const QString& first, const QString& second) {
         m_grid->addWidget(label(first, "small"), 0, 1, Qt::AlignRight | Qt::AlignBottom);
         m_grid->addWidget(label(second, "small"), 0, 2, Qt::AlignRight | Qt::AlignBottom);
     }
     QFrame* done() {
         m_grid->setRowStretch(m_grid->rowCount(), 1);
+        m_frame->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
         return m_frame;
     }
 
@@ -115,11 +122,8 @@ void BoardsPage::setBoards(QList<BoardEntry> boards) {
         auto* row = new QHBoxLayout(face);
         row->setContentsMargins(18, 8, 14, 8);
         row->setSpacing(12);
-        auto* picture = new QLabel;
-        picture->setPixmap(
-            icon(QStringLiteral("boards"), board.connected ? IconTone::Good : IconTone::Muted)
-                .pixmap(22, 22));
-        row->addWidget(picture);
+        row->addWidget(new IconLabel(
+            QStringLiteral("boards"), board.connected ? IconTone::Good : IconTone::Muted, 22));
         auto* words = new QVBoxLayout;
         words->setSpacing(1);
         words->addWidget(label(text(board.profile.name), "value"));
@@ -144,31 +148,88 @@ void BoardsPage::showBoard(int row) {
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(16);
 
-    auto* head = new QHBoxLayout;
-    auto* names = new QVBoxLayout;
-    names->setSpacing(2);
+    column->addWidget(makeHead(board));
+    column->addWidget(makeValues(board.profile));
+    column->addWidget(makeFit(board.profile));
+    column->addStretch();
+    m_detail->addWidget(m_shown);
+    m_shownName = text(board.profile.name);
+    emit fitWanted(board.profile);
+}
+
+QWidget* BoardsPage::makeHead(const BoardEntry& board) {
+    auto* box = new QWidget;
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(4);
     auto* titleRow = new QHBoxLayout;
     titleRow->setSpacing(10);
     titleRow->addWidget(label(text(board.profile.name), "title"));
-    titleRow->addWidget(label(board.state, board.connected ? "badge-good" : "badge"));
+    titleRow->addWidget(
+        label(board.state, board.connected ? "badge-good" : "badge"), 0, Qt::AlignVCenter);
     titleRow->addStretch();
-    names->addLayout(titleRow);
+    column->addLayout(titleRow);
     QString source = tr("Values from: %1").arg(text(board.profile.source));
     if (board.lastSeen.isValid())
         source += tr(" \u00b7 last seen %1").arg(runDate(board.lastSeen));
     auto* from = label(source, "muted");
     from->setWordWrap(true);
-    names->addWidget(from);
-    head->addLayout(names, 1);
-    auto* plan = button(tr("Plan for this board"), "primary");
-    plan->setObjectName(QStringLiteral("boards.plan"));
-    const QString name = text(board.profile.name);
-    connect(plan, &QPushButton::clicked, this, [this, name] { emit planRequested(name); });
-    head->addWidget(plan, 0, Qt::AlignTop);
-    column->addLayout(head);
-    column->addWidget(makeValues(board.profile));
-    column->addStretch();
-    m_detail->addWidget(m_shown);
+    column->addWidget(from);
+    return box;
+}
+
+QWidget* BoardsPage::makeFit(const plan::BoardProfile& board) {
+    auto* card = frame("card");
+    m_fit = new QGridLayout(card);
+    m_fit->setContentsMargins(18, 14, 18, 16);
+    m_fit->setHorizontalSpacing(20);
+    m_fit->setVerticalSpacing(6);
+    m_fit->setColumnStretch(0, 1);
+    m_fit->addWidget(
+        label(
+            tr("Whisper models here, f16, in the %1 that are left")
+                .arg(bytesText((board.ramTotal - board.ramReserved).real())),
+            "section"),
+        0, 0);
+    const QString heads[] = {tr("weights"), tr("peak RAM"),    tr("read a token"),
+                             tr("a token"), tr("encode 30 s"), {}};
+    for (int i = 0; i < 6; ++i)
+        m_fit->addWidget(label(heads[i], "small"), 0, i + 1, Qt::AlignRight | Qt::AlignBottom);
+    m_fit->addWidget(label(tr("Planning..."), "muted"), 1, 0);
+    return card;
+}
+
+void BoardsPage::showFit(const QString& board, const std::vector<FitRow>& rows) {
+    if (board != m_shownName || !m_fit)
+        return;
+    if (QLayoutItem* waiting = m_fit->itemAtPosition(1, 0))
+        delete waiting->widget();
+    int at = 1;
+    for (const FitRow& row : rows) {
+        const auto cell = [this, at](int column, const QString& words, const char* look) {
+            m_fit->addWidget(label(words, look), at, column, Qt::AlignRight | Qt::AlignVCenter);
+        };
+        m_fit->addWidget(label(text(row.name), "muted"), at, 0);
+        cell(1, bytesText(row.weights.real()), "value");
+        cell(2, bytesText(row.peak.real()), row.fits ? "value" : "bad");
+        const QString none = QStringLiteral("\u2013");
+        cell(
+            3,
+            !row.fits            ? none
+            : row.streamed.value ? bytesText(row.streamed.real())
+                                 : tr("nothing"),
+            "value");
+        cell(4, row.fits ? msText(row.summary.decodeMsPerToken) : none, "value");
+        cell(5, row.fits ? msText(row.summary.encodeMs) : tr("does not fit"), "value");
+        auto* plan = button(tr("Plan"), "flat");
+        plan->setObjectName(QStringLiteral("boards.plan.") + text(row.name));
+        const QString card = QStringLiteral("card:") + text(row.name);
+        connect(plan, &QPushButton::clicked, this, [this, board, card] {
+            emit planRequested(board, card);
+        });
+        m_fit->addWidget(plan, at, 6, Qt::AlignRight);
+        ++at;
+    }
 }
 
 QWidget* BoardsPage::makeValues(const plan::BoardProfile& b) const {
@@ -188,7 +249,7 @@ QWidget* BoardsPage::makeValues(const plan::BoardProfile& b) const {
     grid->addWidget(machine.done(), 0, 0);
 
     ValueCard storage(tr("Storage"));
-    storage.row(tr("Kind"), text(b.storage));
+    storage.note(text(b.storage));
     storage.row(tr("Large reads"), rate(b.readBytesPerSecond));
     storage.row(tr("Fixed cost of a read"), nanos(b.readLatencyNs));
     storage.row(tr("Page fault"), nanos(b.pageFaultNs));
@@ -198,9 +259,10 @@ QWidget* BoardsPage::makeValues(const plan::BoardProfile& b) const {
     ValueCard ops(tr("Kernels, one thread"));
     ops.heads(tr("f32"), tr("narrower"));
     for (std::size_t kind = 0; kind < model::kOpKindCount; ++kind) {
-        const auto name = model::opKindName(static_cast<model::OpKind>(kind));
+        const auto kindName = model::opKindName(static_cast<model::OpKind>(kind));
+        const QString name = QString::fromUtf8(kindName.data(), qsizetype(kindName.size()));
         ops.row(
-            QString::fromUtf8(name.data(), qsizetype(name.size())),
+            QString(name).replace(QLatin1Char('_'), QLatin1Char(' ')),
             opsText(b.opsPerSecond[kind][0]), opsText(b.opsPerSecond[kind][1]));
     }
     grid->addWidget(ops.done(), 1, 0);

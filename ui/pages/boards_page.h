@@ -6,7 +6,9 @@
 #include <QWidget>
 
 #include "sim_engine/plan/board_profile.h"
+#include "ui/pages/board_fit.h"
 
+class QGridLayout;
 class QLabel;
 class QListWidget;
 class QVBoxLayout;
@@ -28,18 +30,26 @@ public:
     explicit BoardsPage(QWidget* parent = nullptr);
     void setBoards(QList<BoardEntry> boards);
     const QList<BoardEntry>& boards() const { return m_boards; }
+    /// What fits on the board of this name; asked for by fitWanted().
+    void showFit(const QString& board, const std::vector<FitRow>& rows);
 
 signals:
-    void planRequested(const QString& board);
+    /// Plan a built-in model for a board.
+    void planRequested(const QString& board, const QString& card);
+    void fitWanted(const shardscope::plan::BoardProfile& board);
 
 private:
     void showBoard(int row);
+    QWidget* makeHead(const BoardEntry& board);
     QWidget* makeValues(const plan::BoardProfile& board) const;
+    QWidget* makeFit(const plan::BoardProfile& board);
 
     QList<BoardEntry> m_boards;
     QListWidget* m_list;
     QVBoxLayout* m_detail;
     QWidget* m_shown = nullptr;
+    QString m_shownName;
+    QGridLayout* m_fit = nullptr;
 };
 
 } // namespace shardscope::ui

@@ -4,6 +4,7 @@
 #include <QComboBox>
 #include <QHeaderView>
 #include <QLabel>
+#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QTableView>
@@ -15,9 +16,11 @@
 namespace shardscope::ui {
 namespace {
 
+constexpr int kRowHeight = 28;
+
 QString choiceText(const app::RunRecord& run) {
     return QStringLiteral("%1 \u00b7 %2 \u00b7 %3")
-        .arg(shortModelName(run.model), run.board, runDate(run.started));
+        .arg(shortModelName(run.model), runDate(run.started), runFacts(run));
 }
 
 QWidget* textCard(const QString& title, QLabel* words) {
@@ -58,11 +61,18 @@ ComparePage::ComparePage(RunsModel* runs, QWidget* parent)
     m_stack->addWidget(makeEmpty());
     column->addWidget(m_stack, 1);
 
-    auto* row = new QHBoxLayout(this);
+    auto* middle = new QWidget;
+    auto* row = new QHBoxLayout(middle);
     row->setContentsMargins(0, 0, 0, 0);
     row->addStretch(1);
     row->addWidget(body, 1000);
     row->addStretch(1);
+    auto* area = new QScrollArea;
+    area->setWidgetResizable(true);
+    area->setWidget(middle);
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(area);
     for (QComboBox* combo : {m_first, m_second}) {
         combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
         connect(combo, &QComboBox::activated, this, &ComparePage::showRuns);
@@ -86,16 +96,17 @@ QWidget* ComparePage::makeTable() {
     m_table->setFocusPolicy(Qt::NoFocus);
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    m_table->verticalHeader()->setDefaultSectionSize(28);
+    m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
     m_table->horizontalHeader()->setHighlightSections(false);
     inside->addWidget(m_table);
-    column->addWidget(card, 1);
+    column->addWidget(card);
     auto* texts = new QHBoxLayout;
     texts->setSpacing(16);
     texts->addWidget(textCard(tr("Text of the first"), m_firstText), 1);
     texts->addWidget(textCard(tr("Text of the second"), m_secondText), 1);
     column->addLayout(texts);
+    column->addStretch();
     return box;
 }
 
@@ -103,9 +114,8 @@ QWidget* ComparePage::makeEmpty() {
     auto* card = frame("card");
     auto* column = new QVBoxLayout(card);
     column->addStretch();
-    auto* picture = new QLabel;
-    picture->setPixmap(icon(QStringLiteral("compare"), IconTone::Muted).pixmap(40, 40));
-    column->addWidget(picture, 0, Qt::AlignHCenter);
+    column->addWidget(
+        new IconLabel(QStringLiteral("compare"), IconTone::Muted, 40), 0, Qt::AlignHCenter);
     column->addWidget(label(tr("Two runs are needed"), "heading"), 0, Qt::AlignHCenter);
     column->addWidget(
         label(tr("Run the sample twice with other settings, then come back."), "muted"), 0,
@@ -148,6 +158,9 @@ void ComparePage::showRuns() {
     if (!possible)
         return;
     m_model->setRuns(first, second);
+    // As tall as its rows: the texts follow at once.
+    m_table->setFixedHeight(
+        m_table->horizontalHeader()->sizeHint().height() + kRowHeight * m_model->rowCount() + 2);
     m_firstText->setText(first->text.isEmpty() ? tr("No text") : first->text.trimmed());
     m_secondText->setText(second->text.isEmpty() ? tr("No text") : second->text.trimmed());
 }

@@ -31,25 +31,26 @@ FactsBar::FactsBar(app::RunDocument* document, app::WhatIf* whatIf, QWidget* par
     : QFrame(parent), m_document(document), m_whatIf(whatIf), m_title(new ElidedLabel),
       m_badge(label({}, "badge")), m_subtitle(new ElidedLabel), m_run(button({}, "primary")) {
     setProperty("look", "bar");
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(16, 9, 14, 9);
-    row->setSpacing(22);
-
-    auto* names = new QVBoxLayout;
-    names->setSpacing(1);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(16, 8, 12, 9);
+    column->setSpacing(5);
     auto* titleRow = new QHBoxLayout;
-    titleRow->setSpacing(8);
+    titleRow->setSpacing(10);
     m_title->setProperty("look", "heading");
+    m_title->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
     m_subtitle->setProperty("look", "muted");
-    titleRow->addWidget(m_title, 1);
+    m_subtitle->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    titleRow->addWidget(m_title);
     titleRow->addWidget(m_badge, 0, Qt::AlignVCenter);
-    names->addLayout(titleRow);
-    names->addWidget(m_subtitle);
-    row->addLayout(names, 1);
+    titleRow->addWidget(m_subtitle, 1);
+    m_run->setObjectName(QStringLiteral("results.run"));
+    m_run->setFixedWidth(118);
+    titleRow->addWidget(m_run);
+    column->addLayout(titleRow);
 
     m_factRow = new QHBoxLayout;
-    m_factRow->setSpacing(22);
-    row->addLayout(m_factRow);
+    m_factRow->setSpacing(26);
+    column->addLayout(m_factRow);
     m_peak = addFact(tr("Peak RAM"), tr("Highest use of the arena, and the budget."));
     m_token = addFact(tr("Per token"), tr("Mean time of a decode step."));
     m_first = addFact(tr("First token"), tr("From the begin of the run to the first token."));
@@ -57,9 +58,7 @@ FactsBar::FactsBar(app::RunDocument* document, app::WhatIf* whatIf, QWidget* par
     m_hidden = addFact(tr("Hidden I/O"), tr("Share of read time that no op waited for."));
     m_predicted = addFact(
         tr("Predicted"), tr("Time a token as planned for these settings, against the measured."));
-    m_run->setObjectName(QStringLiteral("results.run"));
-    m_run->setMinimumWidth(118);
-    row->addWidget(m_run);
+    m_factRow->addStretch();
 
     connect(m_run, &QPushButton::clicked, this, [this] {
         if (m_document->state() == app::RunState::Running)

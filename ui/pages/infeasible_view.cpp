@@ -89,7 +89,7 @@ void InfeasibleView::show(const plan::Infeasible& why) {
                        "is run and there is nothing to draw."));
     m_bar->setBytes(why.needed.real(), why.allowed.real());
     m_bar->setVisible(true);
-    m_nearest->setText(tr("Nearest that fits: %1").arg(QString::fromStdString(why.nearest)));
+    m_nearest->setText(flagsText(why.nearest));
     m_nearest->setVisible(!why.nearest.empty());
     m_use->setVisible(!why.nearest.empty());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/results_page.h"
 
+#include <QApplication>
 #include <QDataStream>
 #include <QDockWidget>
 #include <QKeyEvent>
@@ -29,8 +30,8 @@
 namespace shardscope::ui {
 namespace {
 
-constexpr int kWhatIfWidth = 322;
-constexpr int kRunsWidth = 224;
+constexpr int kWhatIfWidth = 308;
+constexpr int kRunsWidth = 206;
 
 QPlainTextEdit* textView(const char* name, const QString& placeholder) {
     auto* view = new QPlainTextEdit;
@@ -155,7 +156,7 @@ void ResultsPage::connectDocument() {
 
 void ResultsPage::connectPlayback() {
     connect(m_parts.playback, &app::Playback::positionChanged, this, [this](base::Nanos at) {
-        if (m_moving)
+        if (m_moving || m_parts.playback->isEmpty())
             return;
         m_moving = true;
         m_data.time()->setCursor(at);
@@ -195,7 +196,9 @@ void ResultsPage::showState() {
     }
     const bool over = !live && document->state() != app::RunState::Empty;
     m_data.setLive(live);
+    m_moving = true; // the replay starts at the begin, the cursor nowhere
     m_parts.playback->setTrace(over ? &document->trace() : nullptr);
+    m_moving = false;
     if (!document->errorLine().isEmpty()) {
         m_banner->showError(document->errorLine());
         log(document->errorLine());
@@ -234,7 +237,7 @@ void ResultsPage::noteChanges() {
 }
 
 void ResultsPage::applyTheme() {
-    const Theme theme = Theme::fromPalette(palette());
+    const Theme theme = Theme::fromPalette(QApplication::palette());
     for (TimePlot* view : m_views)
         view->setTheme(theme);
     m_overview->setTheme(theme);
@@ -252,6 +255,10 @@ void ResultsPage::findEvents() {
     m_events->focusSearch();
 }
 
+void ResultsPage::showTranscript() {
+    m_tabs->setCurrentWidget(m_transcript);
+}
+
 QByteArray ResultsPage::layoutState() const {
     QByteArray all;
     QDataStream stream(&all, QIODevice::WriteOnly);
@@ -265,6 +272,7 @@ void ResultsPage::restoreLayout(const QByteArray& state) {
     stream >> docks >> outer >> views;
     if (stream.status() != QDataStream::Ok || !restoreState(docks))
         return restoreDefaultLayout();
+    m_placed = true;
     m_splitter->restoreState(outer);
     m_viewSplitter->restoreState(views);
 }
@@ -277,6 +285,14 @@ void ResultsPage::restoreDefaultLayout() {
     resizeDocks({m_runsDock, m_whatIfDock}, {kRunsWidth, kWhatIfWidth}, Qt::Horizontal);
     m_splitter->setSizes({650, 130});
     m_viewSplitter->setSizes({190, 170, 110, 120});
+}
+
+void ResultsPage::showEvent(QShowEvent* event) {
+    QMainWindow::showEvent(event);
+    // Docks take a width only once there is a layout to take it from.
+    if (!m_placed)
+        resizeDocks({m_runsDock, m_whatIfDock}, {kRunsWidth, kWhatIfWidth}, Qt::Horizontal);
+    m_placed = true;
 }
 
 void ResultsPage::keyPressEvent(QKeyEvent* event) {

@@ -56,6 +56,7 @@ public:
     void applyTheme();
     void log(const QString& text);
     void findEvents();
+    void showTranscript();
     QByteArray layoutState() const;
     void restoreLayout(const QByteArray& state);
     void restoreDefaultLayout();
@@ -66,6 +67,7 @@ signals:
 
 protected:
     void keyPressEvent(QKeyEvent* event) override;
+    void showEvent(QShowEvent* event) override;
 
 private:
     QWidget* makeViews();
@@ -100,6 +102,7 @@ private:
     QDockWidget* m_runsDock = nullptr;
     std::size_t m_notes = 0;
     std::uint64_t m_dropped = 0;
+    bool m_placed = false; ///< docks have their widths
     bool m_moving = false; ///< cursor and replay move each other once
 };
 

@@ -27,9 +27,8 @@ protected:
         painter.setRenderHint(QPainter::SmoothPixmapTransform);
         if (!m_picture.isNull())
             return painter.drawPixmap(rect(), m_picture);
-        const QPixmap none = ui::icon(QStringLiteral("results"), IconTone::Muted).pixmap(28, 28);
-        painter.setOpacity(0.5);
-        painter.drawPixmap(rect().center() - QPoint(14, 14), none);
+        ui::icon(QStringLiteral("results"), IconTone::Muted)
+            .paint(&painter, QRect(rect().center() - QPoint(14, 14), QSize(28, 28)));
     }
 
 private:
@@ -79,9 +78,7 @@ RunCard::RunCard(const app::RunRecord& run, QWidget* parent) : TileButton(parent
     if (QLabel* badge = badgeOf(run.state))
         row->addWidget(badge);
     if (run.starred) {
-        auto* star = new QLabel;
-        star->setPixmap(ui::icon(QStringLiteral("star-full"), IconTone::Warning).pixmap(16, 16));
-        row->addWidget(star);
+        row->addWidget(new IconLabel(QStringLiteral("star-full"), IconTone::Warning, 16));
     }
     add(head);
     auto* where =

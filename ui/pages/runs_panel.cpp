@@ -65,6 +65,7 @@ RunsPanel::RunsPanel(RunsModel* runs, QWidget* parent)
     foot->setContentsMargins(10, 8, 10, 10);
     foot->addWidget(m_undo);
     auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(8);
     buttons->addWidget(m_compare, 1);
     buttons->addWidget(m_delete, 1);
     m_compare->setToolTip(tr("Compare the open run with the selected one"));
@@ -81,7 +82,10 @@ RunsPanel::RunsPanel(RunsModel* runs, QWidget* parent)
     connect(
         m_list->selectionModel(), &QItemSelectionModel::selectionChanged, this,
         &RunsPanel::showButtons);
-    connect(m_filter, &QAbstractItemModel::modelReset, this, &RunsPanel::showButtons);
+    connect(m_filter, &QAbstractItemModel::modelReset, this, [this] {
+        select(m_open);
+        showButtons();
+    });
     connect(m_filter, &QAbstractItemModel::rowsInserted, this, &RunsPanel::showButtons);
     connect(m_filter, &QAbstractItemModel::rowsRemoved, this, &RunsPanel::showButtons);
     showButtons();
@@ -92,6 +96,7 @@ QString RunsPanel::selected() const {
 }
 
 void RunsPanel::select(const QString& uuid) {
+    m_open = uuid;
     for (int row = 0; row < m_filter->rowCount(); ++row) {
         const QModelIndex index = m_filter->index(row, 0);
         if (index.data(RunsModel::UuidRole).toString() == uuid)

@@ -34,6 +34,7 @@ private:
     bool eventFilter(QObject* watched, QEvent* event) override;
     void showButtons();
 
+    QString m_open; ///< the run that the page shows
     RunsModel* m_runs;
     RunsFilter* m_filter;
     QLineEdit* m_search;

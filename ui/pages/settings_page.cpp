@@ -3,12 +3,12 @@
 
 #include <QApplication>
 #include <QButtonGroup>
+#include <QComboBox>
 #include <QDesktopServices>
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QSignalBlocker>
-#include <QSpinBox>
 #include <QUrl>
 #include <QVBoxLayout>
 
@@ -42,7 +42,7 @@ QGridLayout* gridIn(QWidget* box) {
 
 SettingsPage::SettingsPage(UiSettings* settings, const QString& dataFolder, QWidget* parent)
     : QWidget(parent), m_settings(settings), m_theme(new QButtonGroup(this)),
-      m_points(new QSpinBox) {
+      m_points(new QComboBox) {
     auto* body = new QWidget;
     body->setMaximumWidth(760);
     auto* column = new QVBoxLayout(body);
@@ -77,8 +77,8 @@ QWidget* SettingsPage::makeAppearance() {
     }
     grid->addLayout(themes, 0, 1);
     grid->addWidget(label(tr("Text size"), "muted"), 1, 0);
-    m_points->setRange(8, 14);
-    m_points->setSuffix(tr(" pt"));
+    for (int points = 8; points <= 14; ++points)
+        m_points->addItem(tr("%1 pt").arg(points), points);
     m_points->setFixedWidth(90);
     m_points->setObjectName(QStringLiteral("settings.points"));
     grid->addWidget(m_points, 1, 1, Qt::AlignLeft);
@@ -90,8 +90,8 @@ QWidget* SettingsPage::makeAppearance() {
         m_settings->setTheme(static_cast<ThemeChoice>(id));
         emit appearanceChanged();
     });
-    connect(m_points, &QSpinBox::valueChanged, this, [this](int points) {
-        m_settings->setFontPoints(points);
+    connect(m_points, &QComboBox::activated, this, [this] {
+        m_settings->setFontPoints(m_points->currentData().toInt());
         emit appearanceChanged();
     });
     return box;
@@ -132,7 +132,7 @@ QWidget* SettingsPage::makeAbout() {
 
 void SettingsPage::refresh() {
     const QSignalBlocker quiet(m_points);
-    m_points->setValue(m_settings->fontPoints());
+    m_points->setCurrentIndex(m_points->findData(m_settings->fontPoints()));
     m_theme->button(static_cast<int>(m_settings->theme()))->setChecked(true);
 }
 

@@ -6,7 +6,7 @@
 #include "ui/kit/ui_settings.h"
 
 class QButtonGroup;
-class QSpinBox;
+class QComboBox;
 
 namespace shardscope::ui {
 
@@ -30,7 +30,7 @@ private:
 
     UiSettings* m_settings;
     QButtonGroup* m_theme;
-    QSpinBox* m_points;
+    QComboBox* m_points;
 };
 
 } // namespace shardscope::ui

@@ -5,7 +5,6 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QScrollArea>
-#include <QStackedWidget>
 #include <QVBoxLayout>
 
 #include "ui/kit/icon.h"
@@ -24,9 +23,8 @@ TileButton* way(QAction* action, const char* iconName, const QString& title, con
     auto* tile = new TileButton;
     tile->setObjectName(QStringLiteral("start.") + action->objectName());
     tile->setAccessibleName(title);
-    auto* picture = new QLabel;
-    picture->setPixmap(icon(QLatin1String(iconName), IconTone::Accent).pixmap(26, 26));
-    tile->add(picture);
+    tile->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+    tile->add(new IconLabel(QLatin1String(iconName), IconTone::Accent, 26));
     tile->content()->addSpacing(4);
     tile->add(label(title, "heading"));
     auto* sentence = label(text, "muted");
@@ -59,14 +57,13 @@ StartPage::StartPage(const ActionTable& actions, RunsModel* runs, QWidget* paren
     headRow->addWidget(m_count);
     column->addLayout(headRow);
 
-    m_stack = new QStackedWidget;
-    auto* cards = new QWidget;
-    m_grid = new QGridLayout(cards);
+    m_cards = new QWidget;
+    m_grid = new QGridLayout(m_cards);
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(16);
-    m_stack->addWidget(cards);
-    m_stack->addWidget(makeEmpty());
-    column->addWidget(m_stack);
+    column->addWidget(m_cards);
+    m_empty = makeEmpty();
+    column->addWidget(m_empty);
     column->addStretch();
 
     auto* middle = new QWidget;
@@ -105,6 +102,7 @@ QWidget* StartPage::makeHead() {
 
 QWidget* StartPage::makeWays(const ActionTable& actions) {
     auto* box = new QWidget;
+    box->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
     auto* row = new QHBoxLayout(box);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(16);
@@ -129,9 +127,8 @@ QWidget* StartPage::makeEmpty() {
     auto* column = new QVBoxLayout(box);
     column->setContentsMargins(24, 44, 24, 44);
     column->setSpacing(6);
-    auto* picture = new QLabel;
-    picture->setPixmap(icon(QStringLiteral("results"), IconTone::Muted).pixmap(40, 40));
-    column->addWidget(picture, 0, Qt::AlignHCenter);
+    column->addWidget(
+        new IconLabel(QStringLiteral("results"), IconTone::Muted, 40), 0, Qt::AlignHCenter);
     column->addWidget(label(tr("No runs yet"), "heading"), 0, Qt::AlignHCenter);
     column->addWidget(
         label(tr("Run the sample to see one, or drop a model or a recording here."), "muted"), 0,
@@ -148,14 +145,17 @@ void StartPage::showRuns() {
     const int shown = std::min(static_cast<int>(runs.size()), kMostRuns);
     for (int i = 0; i < shown; ++i) {
         auto* card = new RunCard(runs[i]);
+        card->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
         const QString uuid = runs[i].uuid;
         connect(card, &QPushButton::clicked, this, [this, uuid] { emit runOpened(uuid); });
         m_grid->addWidget(card, i / kColumns, i % kColumns);
     }
     for (int column = 0; column < kColumns; ++column)
         m_grid->setColumnStretch(column, 1);
-    m_stack->setCurrentIndex(shown ? 0 : 1);
-    m_count->setText(shown ? tr("%n run(s)", nullptr, static_cast<int>(runs.size())) : QString());
+    m_cards->setVisible(shown > 0);
+    m_empty->setVisible(shown == 0);
+    const qsizetype all = runs.size();
+    m_count->setText(all == 0 ? QString() : all == 1 ? tr("1 run") : tr("%1 runs").arg(all));
 }
 
 } // namespace shardscope::ui

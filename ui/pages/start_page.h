@@ -8,7 +8,6 @@
 
 class QGridLayout;
 class QLabel;
-class QStackedWidget;
 
 namespace shardscope::ui {
 
@@ -33,7 +32,8 @@ private:
     RunsModel* m_runs;
     Banner* m_banner;
     QLabel* m_count = nullptr;
-    QStackedWidget* m_stack = nullptr;
+    QWidget* m_cards = nullptr;
+    QWidget* m_empty = nullptr;
     QGridLayout* m_grid = nullptr;
 };
 

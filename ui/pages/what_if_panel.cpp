@@ -7,7 +7,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSignalBlocker>
-#include <QStackedLayout>
+#include <QStackedWidget>
 #include <QVBoxLayout>
 #include <array>
 
@@ -41,12 +41,13 @@ QString boardName(const plan::BoardProfile& board) {
     return QString::fromStdString(board.name);
 }
 
-/// The flags of "--budget 21MiB --slots 1" put into a config; those that are no knobs are left out.
-plan::RunConfig withFlags(plan::RunConfig config, const std::string& flags) {
-    const QStringList words = QString::fromStdString(flags).split(QLatin1Char(' '));
-    for (qsizetype i = 0; i + 1 < words.size(); ++i)
-        if (words[i].startsWith(QLatin1String("--")))
-            (void)plan::setKnob(config, words[i].toStdString(), words[i + 1].toStdString()).ok();
+/// The flags that begin a planner's sentence ("--budget 21MiB --slots 1 fits ...") put into a
+/// config.
+plan::RunConfig withFlags(plan::RunConfig config, const std::string& sentence) {
+    const QStringList words = QString::fromStdString(sentence).split(QLatin1Char(' '));
+    for (qsizetype i = 0; i + 1 < words.size() && words[i].startsWith(QLatin1String("--")); i += 2)
+        if (!plan::setKnob(config, words[i].toStdString(), words[i + 1].toStdString()))
+            break;
     return config;
 }
 
@@ -95,8 +96,10 @@ QWidget* WhatIfPanel::makeSource() {
 
 QWidget* WhatIfPanel::makeFigures() {
     auto* box = new QWidget;
-    m_figureStack = new QStackedLayout(box);
-    m_figureStack->setContentsMargins(14, 8, 14, 12);
+    auto* margins = new QVBoxLayout(box);
+    margins->setContentsMargins(14, 8, 14, 12);
+    m_figureStack = new QStackedWidget;
+    margins->addWidget(m_figureStack);
 
     auto* tiles = new QWidget;
     auto* grid = new QGridLayout(tiles);
@@ -266,8 +269,7 @@ void WhatIfPanel::showPrediction() {
         m_needed->setText(tr("These settings need %1, the budget allows %2.")
                               .arg(bytesText(now.infeasible->needed.real()))
                               .arg(bytesText(now.infeasible->allowed.real())));
-        m_fits->setText(
-            tr("Nearest that fits: %1").arg(QString::fromStdString(now.infeasible->nearest)));
+        m_fits->setText(flagsText(now.infeasible->nearest));
     } else if (now.error) {
         m_needed->setText(QString::fromStdString(now.error->what));
         m_fits->setText(QString::fromStdString(now.error->mend));

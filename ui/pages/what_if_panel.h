@@ -12,7 +12,7 @@ class QComboBox;
 class QFrame;
 class QLabel;
 class QPushButton;
-class QStackedLayout;
+class QStackedWidget;
 
 namespace shardscope::ui {
 
@@ -60,7 +60,7 @@ private:
     bool m_hasRun = false;
     QComboBox* m_model = nullptr;
     QComboBox* m_board = nullptr;
-    QStackedLayout* m_figureStack = nullptr;
+    QStackedWidget* m_figureStack = nullptr;
     std::vector<FigureTile*> m_tiles;
     QLabel* m_needed = nullptr;
     QLabel* m_fits = nullptr;

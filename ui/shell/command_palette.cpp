@@ -49,7 +49,8 @@ CommandPalette::CommandPalette(const ActionTable& actions, QWidget* parent)
         m_list->addTopLevelItem(
             rowFor(actions.all()[i], tr(table[static_cast<std::size_t>(i)].menu)));
     m_list->header()->setStretchLastSection(false);
-    m_list->header()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
+    m_list->header()->setSectionResizeMode(0, QHeaderView::Fixed);
+    m_list->header()->resizeSection(0, 214);
     m_list->header()->setSectionResizeMode(1, QHeaderView::Stretch);
     m_list->header()->setSectionResizeMode(2, QHeaderView::ResizeToContents);
     column->addWidget(m_list, 1);

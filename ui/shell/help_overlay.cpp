@@ -43,9 +43,16 @@ HelpOverlay::HelpOverlay(const ActionTable& actions, QWidget* window) : QWidget(
     halves->setSpacing(48);
 
     auto* keys = gridWith(tr("Commands"));
-    for (const QAction* action : actions.all())
+    auto* places = gridWith(tr("Pages and help"));
+    for (const QAction* action : actions.all()) {
+        const QString id = action->objectName();
+        const bool place =
+            id.startsWith(QLatin1String("go.")) || id.startsWith(QLatin1String("help."));
         if (!action->shortcut().isEmpty())
-            addRow(keys, action->shortcut().toString(QKeySequence::NativeText), action->text());
+            addRow(
+                place ? places : keys, action->shortcut().toString(QKeySequence::NativeText),
+                action->text());
+    }
     auto* hands = gridWith(tr("In the charts"));
     for (const Gesture& gesture : gestures())
         addRow(hands, tr(gesture.keys), tr(gesture.effect));
@@ -54,6 +61,8 @@ HelpOverlay::HelpOverlay(const ActionTable& actions, QWidget* window) : QWidget(
     left->addStretch();
     auto* right = new QVBoxLayout;
     right->addLayout(hands);
+    right->addSpacing(18);
+    right->addLayout(places);
     right->addStretch();
     halves->addLayout(left, 2);
     halves->addLayout(right, 3);

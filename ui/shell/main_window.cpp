@@ -96,6 +96,7 @@ QWidget* MainWindow::makeRail() {
         entry->setCheckable(true);
         entry->setProperty("look", "rail");
         entry->setFixedSize(68, 56);
+        entry->setFocusPolicy(Qt::TabFocus);
         entry->setToolTip(
             QStringLiteral("%1 (%2)").arg(action->toolTip(), action->shortcut().toString()));
         m_rail->addButton(entry, i);
@@ -119,8 +120,10 @@ void MainWindow::makePages() {
     m_settingsPage = new SettingsPage(m_settings, m_session->paths().root);
     const std::initializer_list<QWidget*> pages = {
         m_start, m_boards, m_results, m_compare, m_settingsPage};
-    for (QWidget* page : pages)
+    for (QWidget* page : pages) {
+        page->setFocusPolicy(Qt::ClickFocus);
         m_pages->addWidget(page);
+    }
 }
 
 void MainWindow::makeStatusBar() {
@@ -135,6 +138,7 @@ void MainWindow::showPage(Page page) {
     const int index = static_cast<int>(page);
     m_pages->setCurrentIndex(index);
     m_rail->button(index)->setChecked(true);
+    m_pages->currentWidget()->setFocus();
     m_status->clear();
 }
 
@@ -200,6 +204,7 @@ void MainWindow::showRunnable() {
     WhatIfPanel* panel = m_results->whatIfPanel();
     panel->setRunName(document->modelName(), document->boardName());
     panel->setRunnable(can, why);
+    m_results->runsPanel()->select(document->uuid());
     m_actions.action("run.start")->setEnabled(can);
     m_actions.action("run.sample")->setEnabled(!running);
     m_actions.action("run.stop")->setEnabled(running);

@@ -36,11 +36,15 @@ void MainWindow::connectCommands() {
     });
     m_actions.action("runs.undo_delete")->setEnabled(false);
     connect(m_start, &StartPage::runOpened, m_session, &Session::openRun);
-    connect(m_boards, &BoardsPage::planRequested, this, [this](const QString& name) {
-        for (const BoardEntry& board : m_boards->boards())
-            if (QString::fromStdString(board.profile.name) == name)
-                m_session->plan(QStringLiteral("card:whisper-tiny.en"), board.profile);
-    });
+    connect(m_boards, &BoardsPage::fitWanted, m_session, &Session::planModelsFor);
+    connect(m_session, &Session::fitKnown, m_boards, &BoardsPage::showFit);
+    connect(
+        m_boards, &BoardsPage::planRequested, this,
+        [this](const QString& name, const QString& card) {
+            for (const BoardEntry& board : m_boards->boards())
+                if (QString::fromStdString(board.profile.name) == name)
+                    m_session->plan(card, board.profile);
+        });
     connect(m_settingsPage, &SettingsPage::appearanceChanged, this, &MainWindow::applyAppearance);
     connect(
         m_settingsPage, &SettingsPage::restoreLayoutClicked, m_results,
@@ -107,10 +111,8 @@ void MainWindow::connectSession() {
     connect(m_session, &Session::resultsWanted, this, [this] { showPage(Page::Results); });
     connect(m_session, &Session::boardsChanged, this, &MainWindow::showBoards);
     connect(m_session, &Session::runnableChanged, this, &MainWindow::showRunnable);
-    connect(m_session->document(), &app::RunDocument::stateChanged, this, [this] {
-        showRunnable();
-        m_results->runsPanel()->select(m_session->document()->uuid());
-    });
+    connect(
+        m_session->document(), &app::RunDocument::stateChanged, this, &MainWindow::showRunnable);
     connect(m_session, &Session::audioWanted, this, &MainWindow::openAudioDialog);
     connect(m_session, &Session::deleted, this, [this](const QString& name) {
         m_results->runsPanel()->showUndo(tr("Deleted %1").arg(name));

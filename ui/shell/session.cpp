@@ -14,6 +14,8 @@ namespace {
 constexpr int kUndoMs = 10'000;
 constexpr int kPlannedTokens = 32; ///< of a plan without a run: a sentence or two
 const QString kReadJob = QStringLiteral("read a recording");
+const QString kFitJob = QStringLiteral("plan models for a board");
+const QString kThumbnailJob = QStringLiteral("draw a thumbnail");
 const QString kProbeJob = QStringLiteral("measure this machine");
 
 QString line(const base::Error& error) {
@@ -53,6 +55,7 @@ void Session::reloadRuns() {
         return emit failed(line(runs.error()));
     runs->removeIf([this](const app::RunRecord& run) { return run.uuid == m_hidden; });
     m_runs.setRuns(std::move(*runs));
+    drawMissingThumbnail();
 }
 
 QList<BoardEntry> Session::boards() const {
@@ -88,6 +91,38 @@ void Session::measureThisMachine() {
             emit noted(tr("This machine is measured."));
         };
     });
+}
+
+void Session::planModelsFor(const plan::BoardProfile& board) {
+    m_jobs.start(kFitJob, [this, board](app::JobControl&) -> app::JobRunner::Deliver {
+        auto rows = boardFit(board);
+        return
+            [this, rows, name = QString::fromStdString(board.name)] { emit fitKnown(name, rows); };
+    });
+}
+
+/// Runs that were made without a window get their picture here, one after the other.
+void Session::drawMissingThumbnail() {
+    const auto& runs = m_runs.runs();
+    const auto wanted = std::find_if(runs.begin(), runs.end(), [this](const app::RunRecord& run) {
+        return run.thumbnail.isEmpty() && run.state != app::RunState::Running &&
+               !m_noThumbnail.contains(run.uuid);
+    });
+    if (wanted == runs.end() || m_jobs.isRunning(kThumbnailJob))
+        return;
+    const QString uuid = wanted->uuid;
+    m_noThumbnail.append(uuid);
+    m_jobs.start(
+        kThumbnailJob,
+        [this, uuid, path = m_paths.recording(uuid)](app::JobControl&) -> app::JobRunner::Deliver {
+            const auto content = app::readRunFile(path.toStdString());
+            const QByteArray picture = content ? thumbnailOf(content->trace()) : QByteArray();
+            return [this, uuid, picture] {
+                if (!picture.isEmpty())
+                    check(m_store->setThumbnail(uuid, picture));
+                QTimer::singleShot(0, this, &Session::drawMissingThumbnail);
+            };
+        });
 }
 
 void Session::openRun(const QString& uuid) {

@@ -39,6 +39,9 @@ public:
     /// Measures this machine unless that was done before; boardsChanged() follows.
     void measureThisMachine();
 
+    /// How the built-in models do on this board; fitKnown() follows.
+    void planModelsFor(const plan::BoardProfile& board);
+
     void openRun(const QString& uuid);
     /// A recording, a model or an audio file, by its name's end.
     void openFile(const QString& path);
@@ -64,6 +67,7 @@ signals:
     void noted(const QString& line);
     void resultsWanted();
     void boardsChanged();
+    void fitKnown(const QString& board, const std::vector<shardscope::ui::FitRow>& rows);
     void runnableChanged();
     void deleted(const QString& name);
     void undoOver();
@@ -72,6 +76,7 @@ signals:
 
 private:
     void reloadRuns();
+    void drawMissingThumbnail();
     void readRecording(const QString& path, const QString& uuid);
     void runEnded();
     void check(const base::Status& status);
@@ -89,7 +94,8 @@ private:
     RunsModel m_runs;
     QString m_model; ///< the file that runs next, where it is known
     QString m_audio;
-    QString m_hidden; ///< uuid of the run that can be brought back
+    QStringList m_noThumbnail; ///< runs that have nothing to draw
+    QString m_hidden;          ///< uuid of the run that can be brought back
     QTimer m_undo;
 };
 

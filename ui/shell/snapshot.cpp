@@ -6,6 +6,7 @@
 #include <QElapsedTimer>
 #include <QEventLoop>
 #include <QLocale>
+#include <QPainter>
 #include <QPixmap>
 #include <QTimer>
 #include <cstdio>
@@ -60,6 +61,7 @@ public:
             m_suffix = theme == ThemeChoice::Dark ? "-dark" : "";
             photographAll();
         }
+        photographPlans();
         return m_failed.isEmpty() ? 0 : complain(m_failed);
     }
 
@@ -126,6 +128,9 @@ private:
         changeSettings("--budget", "1MiB");
         photograph("infeasible", MainWindow::Page::Results, true);
         m_session.whatIf()->reset();
+        m_window->resultsPage()->findEvents();
+        photograph("events", MainWindow::Page::Results, true);
+        m_window->resultsPage()->showTranscript();
         photograph("compare", MainWindow::Page::Compare, true);
         photograph("settings", MainWindow::Page::Settings, true);
         m_window->helpOverlay()->popUp();
@@ -133,8 +138,21 @@ private:
         m_window->helpOverlay()->hide();
         m_window->commandPalette()->popUp();
         settle();
-        save(m_window->commandPalette()->grab(), "palette");
+        QPixmap picture = m_window->grab();
+        QPainter(&picture).drawPixmap(
+            m_window->mapFromGlobal(m_window->commandPalette()->pos()),
+            m_window->commandPalette()->grab());
+        save(picture, "palette");
         m_window->commandPalette()->hide();
+    }
+
+    /// Planning without a run: a model that streams, and one that cannot.
+    void photographPlans() {
+        planSomething();
+        changeSettings("--budget", "300MiB");
+        photograph("plan", MainWindow::Page::Results, true);
+        changeSettings("--budget", "24MiB");
+        photograph("plan-infeasible", MainWindow::Page::Results, true);
     }
 
     void changeSettings(const char* flag, const char* value) {
