@@ -47,7 +47,7 @@ int runDemo(QString* recording) {
     print(conditions(*order) + resultText(document.result()));
     if (const Json predicted = predictedResult(document); !predicted.is_null()) {
         Table table;
-        table.add({"", "predicted", "measured", "error"});
+        table.add({"", "predicted", "measured", "difference"});
         for (const FigureDelta& d : compareResults(predicted, document.result()))
             if (!d.change.empty())
                 table.add({d.name, d.before, d.after, d.change});

@@ -73,6 +73,14 @@ std::string change(double before, double after) {
     return formatted("%+.1f %%", (after / before - 1) * 100);
 }
 
+/// Without the spaces around it: models begin a text with one.
+std::string trimmed(const std::string& text) {
+    const std::size_t first = text.find_first_not_of(" \n");
+    return first == std::string::npos
+               ? std::string()
+               : text.substr(first, text.find_last_not_of(" \n") - first + 1);
+}
+
 std::string plainText(const Json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -100,8 +108,8 @@ std::string resultText(const Json& result) {
     if (const auto tokens = result.find("n_tokens"); tokens != result.end())
         table.add({"tokens", tokens->dump()});
     if (const auto words = result.find("text"); words != result.end() && words->is_string())
-        if (!words->get<std::string>().empty())
-            lines = words->get<std::string>() + "\n\n";
+        if (const std::string text = trimmed(words->get<std::string>()); !text.empty())
+            lines = text + "\n\n";
     return lines + table.text();
 }
 

@@ -3,6 +3,7 @@
 #include <QEventLoop>
 #include <QFileInfo>
 
+#include "app/cli/interrupt.h"
 #include "app/cli/knob_flags.h"
 #include "app/cli/result_text.h"
 #include "app/cli/run_headless.h"
@@ -10,6 +11,7 @@
 #include "app/cli/verbs.h"
 #include "app/remote/board_source.h"
 #include "app/remote/run_controller.h"
+#include "sim_engine/plan/knobs.h"
 
 namespace shardscope::app {
 
@@ -73,6 +75,8 @@ std::optional<Error> runToEnd(RunStore* store, const RunOrder& order, RunDocumen
         // The run is worth more than its recording: told, and gone on.
         std::fprintf(stderr, "shardscope: the run is not kept: %s\n", qUtf8Printable(line));
     });
+    Interrupt interrupt;
+    QObject::connect(&interrupt, &Interrupt::asked, &controller, &RunController::stop);
     if (base::Status status = controller.start(order); !status)
         return status.error();
     loop.exec();
@@ -90,14 +94,22 @@ int runRunVerb(const Words& words) {
     if (!store)
         return fail(store.error());
     RunDocument document;
-    if (const auto error = runToEnd(store->get(), *order, document))
+    const bool json = args->has("--json");
+    if (const auto error = runToEnd(store->get(), *order, document)) {
+        if (json && error->code == ErrorCode::DoesNotFit)
+            printJson(
+                {{"feasible", false},
+                 {"error", errorToJson(*error)},
+                 {"config", plan::toJson(order->config)}});
         return fail(*error);
-    if (args->has("--json"))
+    }
+    const std::string id = document.uuid().left(8).toStdString();
+    if (json)
         printJson(document.result());
     else
-        print(
-            resultText(document.result()) + "\nkept as run " +
-            document.uuid().left(8).toStdString() + "\n");
+        print(resultText(document.result()) + (id.empty() ? "" : "\nkept as run " + id + "\n"));
+    if (document.state() == RunState::Stopped)
+        return fail({ErrorCode::Failed, "stopped before its end", "run " + id, "start it again"});
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "app/remote/local_transport.h"
 
 #include <chrono>
+#include <unistd.h>
 #include <utility>
 
 #include <QCoreApplication>
@@ -73,6 +74,8 @@ void LocalTransport::start() {
         }
         m_program = *found;
     }
+    // A group of its own: Ctrl+C in a terminal is ours to handle, and we ask the agent to stop.
+    m_process.setChildProcessModifier([] { ::setpgid(0, 0); });
     m_process.start(m_program, {QStringLiteral("serve")});
 }
 

@@ -27,7 +27,7 @@ void describe(RunRecord& record, const RunContent& content) {
     record.tokens = static_cast<qint64>(figures.tokens.size());
     record.msPerToken = figures.decodeMsPerToken;
     record.totalMs = figures.totalMs;
-    record.text = QString::fromStdString(content.text());
+    record.text = QString::fromStdString(content.text()).trimmed(); // models begin with a space
     if (content.error())
         record.errorLine = QString::fromStdString(content.error()->line());
 }
