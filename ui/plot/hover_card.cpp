@@ -23,6 +23,12 @@ HoverCard* HoverCard::of(QWidget* widget) {
     return card ? card : new HoverCard(window);
 }
 
+void HoverCard::dismiss(const QWidget* widget) {
+    auto* card = widget->window()->findChild<HoverCard*>(QString(), Qt::FindDirectChildrenOnly);
+    if (card)
+        card->hide();
+}
+
 HoverCard::HoverCard(QWidget* window) : QWidget(window) {
     setAttribute(Qt::WA_TransparentForMouseEvents);
     setFocusPolicy(Qt::NoFocus);

@@ -16,6 +16,9 @@ public:
     /// The card of the window that `widget` is in.
     static HoverCard* of(QWidget* widget);
 
+    /// Hides the card of the window that `widget` is in, if it has one.
+    static void dismiss(const QWidget* widget);
+
     using QWidget::show;
     /// Hides where there is no text.
     void show(const Theme& theme, QPoint globalPosition, const QString& text);

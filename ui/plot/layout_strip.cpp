@@ -204,7 +204,7 @@ void LayoutStrip::mousePressEvent(QMouseEvent* event) {
 
 void LayoutStrip::leaveEvent(QEvent*) {
     m_data->time()->setHovered({});
-    HoverCard::of(this)->hide();
+    HoverCard::dismiss(this);
 }
 
 } // namespace shardscope::ui

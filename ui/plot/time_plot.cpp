@@ -209,7 +209,7 @@ void TimePlot::showEvent(QShowEvent* event) {
 }
 
 void TimePlot::hideEvent(QHideEvent* event) {
-    pointerLeft();
+    HoverCard::dismiss(this);
     QWidget::hideEvent(event);
 }
 
@@ -274,7 +274,7 @@ void TimePlot::pointerMoved(QPointF position) {
     const std::optional<Hit> hit = hitAt(position);
     time()->setHovered(hit ? hit->item : Item{});
     if (m_hands->isDragging()) {
-        HoverCard::of(this)->hide();
+        HoverCard::dismiss(this);
         return;
     }
     HoverCard::of(this)->show(
@@ -295,8 +295,9 @@ QString TimePlot::statusText(Nanos t, const std::optional<Hit>& hit) const {
 }
 
 void TimePlot::pointerLeft() {
-    time()->setHovered({});
-    HoverCard::of(this)->hide();
+    if (m_data) // a page may lose it before its widgets
+        time()->setHovered({});
+    HoverCard::dismiss(this);
 }
 
 void TimePlot::clicked(QPointF position) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <QPointer>
 #include <QWidget>
 
 #include "ui/plot/plot_hands.h"
@@ -134,7 +135,7 @@ private:
     void paintHeader(QPainter& painter);
     void paintSelection(QPainter& painter);
 
-    RunData* m_data;
+    QPointer<RunData> m_data;
     QString m_title;
     Theme m_theme;
     QCustomPlot* m_plot = nullptr;

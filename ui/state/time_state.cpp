@@ -29,7 +29,8 @@ TimeRange TimeState::clamped(TimeRange range) const {
 void TimeState::reset(TimeRange run) {
     m_run = run;
     m_undo.clear();
-    m_now = Place{clamped(run), {}};
+    m_now = {};
+    m_now.visible = clamped(run);
     m_follow = true;
     m_lastMotion = Motion::Step;
     setCursor(std::nullopt);
