@@ -56,13 +56,12 @@ Nanos LayoutStrip::momentShown() const {
 }
 
 void LayoutStrip::refresh() {
-    m_data->frames()->request(this, [this] {
-        layOut();
-        update();
-    });
+    m_stale = true; // whoever paints before the next frame must not look up what is gone
+    m_data->frames()->request(this, [this] { update(); });
 }
 
 void LayoutStrip::layOut() {
+    m_stale = false;
     m_cells.clear();
     const analyze::RunIndex* index = m_data->shownIndex();
     if (!index)
@@ -138,6 +137,8 @@ void LayoutStrip::paintCell(QPainter& painter, const Cell& cell) const {
 }
 
 void LayoutStrip::paintEvent(QPaintEvent*) {
+    if (m_stale)
+        layOut();
     QPainter painter(this);
     painter.fillRect(rect(), m_theme.background);
     const QRect head(8, 3, width() - 16, fontMetrics().height());
@@ -168,6 +169,8 @@ void LayoutStrip::paintEvent(QPaintEvent*) {
 }
 
 const LayoutStrip::Cell* LayoutStrip::cellAt(QPoint position) const {
+    if (m_stale)
+        return nullptr;
     const auto it = std::find_if(m_cells.begin(), m_cells.end(), [position](const Cell& cell) {
         return cell.rect.contains(position);
     });

@@ -51,6 +51,7 @@ private:
     RunData* m_data;
     Theme m_theme;
     std::vector<Cell> m_cells;
+    bool m_stale = true; ///< m_cells are those of other data
 };
 
 } // namespace shardscope::ui
