@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "device_agent/agent/json_file.h"
+#include "device_agent/agent/knob_flags.h"
 #include "device_agent/agent/run_job.h"
 #include "device_agent/agent/verbs.h"
 #include "sim_engine/base/args.h"
 #include "sim_engine/base/format.h"
-#include "sim_engine/plan/knobs.h"
 
 namespace shardscope::agent {
 namespace {
@@ -34,8 +34,8 @@ extern "C" void onInterrupt(int) {
 }
 
 std::vector<Flag> runFlags() {
-    std::vector<Flag> flags{
-        {"--model", "FILE", "a ggml Whisper model (f16 or f32)"},
+    return {
+        {"--model", "FILE", "a ggml Whisper model"},
         {"--audio", "FILE", "16 kHz mono WAV"},
         {"--json", "FILE", "write the result document; - for standard output"},
         {"--trace", "FILE", "record the run (.sst)"},
@@ -46,21 +46,14 @@ std::vector<Flag> runFlags() {
         {"--raw-greedy", "", "plain argmax: nothing suppressed, no end before --max-tokens"},
         {"--help", "", "this text"},
     };
-    for (const plan::Knob& knob : plan::knobs())
-        flags.push_back({knob.flag, "VALUE", knob.help});
-    return flags;
 }
 
 int help() {
-    const std::vector<Flag> flags = runFlags();
-    std::puts("shardscope-agent run --model FILE --audio FILE [knobs]\n\n"
-              "Runs the model over the audio within --budget and prints the text. Knobs:\n");
-    for (const plan::Knob& knob : plan::knobs())
-        std::printf(
-            "  %-16.*s %.*s\n                   %.*s\n", static_cast<int>(knob.flag.size()),
-            knob.flag.data(), static_cast<int>(knob.values.size()), knob.values.data(),
-            static_cast<int>(knob.help.size()), knob.help.data());
-    std::printf("\nOther flags:\n%s", base::flagHelp(std::span(flags).first(10)).c_str());
+    std::printf(
+        "shardscope-agent run --model FILE --audio FILE [knobs]\n\n"
+        "Runs the model over the audio within --budget and prints the text. Knobs:\n\n%s"
+        "\nOther flags:\n%s",
+        knobHelp().c_str(), base::flagHelp(runFlags()).c_str());
     return 0;
 }
 
@@ -81,10 +74,10 @@ Result<std::vector<tokenizer::Token>> parseIds(std::string_view text) {
 
 Result<RunJob> jobOf(const Args& args) {
     RunJob job;
-    for (const plan::Knob& knob : plan::knobs())
-        if (const auto value = args.value(knob.flag))
-            if (Status status = plan::setKnob(job.config, knob.flag, *value); !status)
-                return status.error();
+    auto config = configOf(args);
+    if (!config)
+        return config.error();
+    job.config = std::move(*config);
     auto model = args.required("--model"), audio = args.required("--audio");
     if (!model || !audio)
         return model ? audio.error() : model.error();
@@ -176,7 +169,7 @@ void printSummary(const Json& r) {
 } // namespace
 
 Result<int> runVerb(Words words) {
-    const std::vector<Flag> flags = runFlags();
+    const std::vector<Flag> flags = withKnobs(runFlags());
     auto args = Args::parse(words, flags);
     if (!args)
         return args.error();
