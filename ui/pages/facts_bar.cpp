@@ -109,6 +109,12 @@ void FactsBar::refresh() {
     showRunButton();
 }
 
+void FactsBar::setRunnable(bool runnable, const QString& why) {
+    m_runnable = runnable;
+    m_run->setToolTip(why);
+    showRunButton();
+}
+
 void FactsBar::showTitle() {
     using app::RunState;
     if (m_document->state() == RunState::Empty) {
@@ -191,8 +197,7 @@ void FactsBar::showRunButton() {
         m_startedAt = 0;
         m_run->setText(m_document->state() == app::RunState::Empty ? tr("Run") : tr("Run again"));
         m_run->setIcon(icon(QStringLiteral("play"), IconTone::OnAccent));
-        m_run->setEnabled(m_document->state() != app::RunState::Empty);
-        m_run->setVisible(m_document->state() != app::RunState::Empty);
+        m_run->setEnabled(m_runnable);
         setLook(m_run, "primary");
         return;
     }
@@ -200,7 +205,6 @@ void FactsBar::showRunButton() {
         m_startedAt = nowMs();
         m_tick.start();
     }
-    m_run->setVisible(true);
     m_run->setEnabled(true);
     m_run->setText(tr("Stop  %1 s").arg(double(nowMs() - m_startedAt) / 1000, 0, 'f', 1));
     m_run->setIcon(icon(QStringLiteral("stop"), IconTone::Error));

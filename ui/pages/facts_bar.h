@@ -24,6 +24,8 @@ public:
     /// Shows everything anew.
     void refresh();
     QPushButton* runButton() const { return m_run; }
+    /// Whether there is something to run; if not, why.
+    void setRunnable(bool runnable, const QString& why);
 
 signals:
     void runClicked();
@@ -50,6 +52,7 @@ private:
     QHBoxLayout* m_factRow = nullptr;
     Fact m_peak, m_first, m_token, m_stall, m_hidden, m_predicted;
     QPushButton* m_run;
+    bool m_runnable = false;
     QTimer m_tick;
     qint64 m_startedAt = 0; ///< ms of the monotonic clock
     QTimer m_redraw;

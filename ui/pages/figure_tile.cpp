@@ -27,7 +27,10 @@ void FigureTile::showFigure(const Figure& figure, const Figure* baseline) {
     setToolTip(figure.help);
     const QString change = baseline ? figure.changeFrom(*baseline) : QString();
     const int verdict = baseline ? figure.verdict(*baseline) : 0;
-    m_change->setText(change.isEmpty() ? tr("no change") : change);
+    m_change->setText(
+        !baseline          ? QStringLiteral(" ")
+        : change.isEmpty() ? tr("no change")
+                           : change);
     setLook(m_change, verdict < 0 ? "change-good" : verdict > 0 ? "change-bad" : "small");
 }
 

@@ -32,6 +32,8 @@ namespace {
 
 constexpr int kWhatIfWidth = 308;
 constexpr int kRunsWidth = 206;
+constexpr int kTextHeight = 112;
+constexpr int kTableHeight = 250;
 
 QPlainTextEdit* textView(const char* name, const QString& placeholder) {
     auto* view = new QPlainTextEdit;
@@ -66,6 +68,7 @@ ResultsPage::ResultsPage(const ResultsParts& parts, QWidget* parent)
     m_splitter->addWidget(makeViews());
     m_splitter->addWidget(makeTabs());
     m_splitter->setStretchFactor(0, 1);
+    connect(m_splitter, &QSplitter::splitterMoved, this, [this] { m_splitByHand = true; });
     column->addWidget(m_splitter, 1);
     setCentralWidget(centre);
 
@@ -126,6 +129,15 @@ QWidget* ResultsPage::makeViews() {
     return box;
 }
 
+/// Tables and logs want more lines than a sentence does; a height set by hand stays.
+void ResultsPage::giveTabsRoom() {
+    if (m_splitByHand)
+        return;
+    const int wanted = m_tabs->currentWidget() == m_transcript ? kTextHeight : kTableHeight;
+    const int all = m_splitter->sizes().value(0) + m_splitter->sizes().value(1);
+    m_splitter->setSizes({all - wanted, wanted});
+}
+
 QWidget* ResultsPage::makeTabs() {
     m_tabs = new QTabWidget;
     m_tabs->setObjectName(QStringLiteral("results.tabs"));
@@ -136,6 +148,7 @@ QWidget* ResultsPage::makeTabs() {
     m_tabs->addTab(m_events, tr("Events"));
     m_tabs->addTab(m_log, tr("Log"));
     m_tabs->setMinimumHeight(90);
+    connect(m_tabs, &QTabWidget::currentChanged, this, &ResultsPage::giveTabsRoom);
     return m_tabs;
 }
 
@@ -199,6 +212,7 @@ void ResultsPage::showState() {
     m_moving = true; // the replay starts at the begin, the cursor nowhere
     m_parts.playback->setTrace(over ? &document->trace() : nullptr);
     m_moving = false;
+    m_replayed.reset();
     if (!document->errorLine().isEmpty()) {
         m_banner->showError(document->errorLine());
         log(document->errorLine());
@@ -212,7 +226,12 @@ void ResultsPage::showPrediction() {
     const auto& prediction = m_parts.whatIf->prediction();
     m_data.setPredicted(prediction.trace);
     const bool measured = m_parts.document->state() != app::RunState::Empty;
-    if (measured || prediction.trace)
+    const bool drawn = measured || prediction.trace;
+    m_overview->setVisible(drawn);
+    m_layoutStrip->setVisible(drawn);
+    if (!measured)
+        replayPlan(prediction.trace);
+    if (drawn)
         return m_stack->setCurrentIndex(0);
     if (prediction.infeasible)
         m_infeasible->show(*prediction.infeasible);
@@ -224,6 +243,16 @@ void ResultsPage::showPrediction() {
             tr("No run is open"),
             tr("Run the sample, open a recording, or choose a model and a board in What-if."));
     m_stack->setCurrentIndex(1);
+}
+
+/// Without a run the plan itself can be replayed, from where the cursor stands.
+void ResultsPage::replayPlan(std::shared_ptr<const trace::Trace> trace) {
+    const base::Nanos at = m_parts.playback->position();
+    m_moving = true;
+    m_parts.playback->setTrace(trace.get());
+    m_parts.playback->seek(at);
+    m_moving = false;
+    m_replayed = std::move(trace);
 }
 
 void ResultsPage::noteChanges() {
@@ -272,7 +301,7 @@ void ResultsPage::restoreLayout(const QByteArray& state) {
     stream >> docks >> outer >> views;
     if (stream.status() != QDataStream::Ok || !restoreState(docks))
         return restoreDefaultLayout();
-    m_placed = true;
+    m_placed = m_splitByHand = true;
     m_splitter->restoreState(outer);
     m_viewSplitter->restoreState(views);
 }
@@ -283,7 +312,8 @@ void ResultsPage::restoreDefaultLayout() {
     m_runsDock->show();
     m_whatIfDock->show();
     resizeDocks({m_runsDock, m_whatIfDock}, {kRunsWidth, kWhatIfWidth}, Qt::Horizontal);
-    m_splitter->setSizes({650, 130});
+    m_splitByHand = false;
+    giveTabsRoom();
     m_viewSplitter->setSizes({190, 170, 110, 120});
 }
 
@@ -292,6 +322,8 @@ void ResultsPage::showEvent(QShowEvent* event) {
     // Docks take a width only once there is a layout to take it from.
     if (!m_placed)
         resizeDocks({m_runsDock, m_whatIfDock}, {kRunsWidth, kWhatIfWidth}, Qt::Horizontal);
+    if (!m_placed)
+        giveTabsRoom();
     m_placed = true;
 }
 

@@ -79,6 +79,8 @@ private:
     void showState();
     void showPrediction();
     void noteChanges();
+    void replayPlan(std::shared_ptr<const trace::Trace> trace);
+    void giveTabsRoom();
 
     ResultsParts m_parts;
     RunData m_data;
@@ -102,6 +104,8 @@ private:
     QDockWidget* m_runsDock = nullptr;
     std::size_t m_notes = 0;
     std::uint64_t m_dropped = 0;
+    std::shared_ptr<const trace::Trace> m_replayed; ///< the plan that playback has
+    bool m_splitByHand = false;
     bool m_placed = false; ///< docks have their widths
     bool m_moving = false; ///< cursor and replay move each other once
 };

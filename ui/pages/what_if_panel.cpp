@@ -13,6 +13,7 @@
 
 #include "ui/kit/icon.h"
 #include "ui/kit/parts.h"
+#include "ui/models/runs_model.h"
 #include "ui/pages/knob_stops.h"
 
 namespace shardscope::ui {
@@ -206,6 +207,7 @@ void WhatIfPanel::setRunName(const QString& model, const QString& board) {
     for (std::size_t i = 0; i < m_choices.boards.size(); ++i)
         if (!m_hasRun || boardName(m_choices.boards[i]) != board)
             m_board->addItem(boardName(m_choices.boards[i]), static_cast<int>(i));
+    showSource();
 }
 
 bool WhatIfPanel::isPlanning() const {
@@ -237,8 +239,23 @@ void WhatIfPanel::planChosen() {
     emit planWanted(m_model->currentData().toString(), board);
 }
 
+/// The choices name what is planned: the run's model and board, or others.
+void WhatIfPanel::showSource() {
+    if (!m_whatIf->isReady())
+        return;
+    const QSignalBlocker quietModel(m_model), quietBoard(m_board);
+    const QString card = QString::fromStdString(m_whatIf->card()->name);
+    if (!m_hasRun) {
+        if (m_model->findData(card) < 0)
+            m_model->insertItem(0, shortModelName(card), card);
+        m_model->setCurrentIndex(m_model->findData(card));
+    }
+    m_board->setCurrentIndex(m_board->findText(boardName(m_whatIf->board())));
+}
+
 void WhatIfPanel::takeBaseline() {
     setEnabled(m_whatIf->isReady());
+    showSource();
     if (!m_whatIf->isReady())
         return;
     // What it takes to hold everything is the end of the budget slider.
@@ -280,7 +297,7 @@ void WhatIfPanel::showPrediction() {
     if (!now.plan)
         return;
     const auto figures = whatIfFigures(now.summary, now.plan->streamedPerToken.value);
-    const bool compare = before.plan != nullptr;
+    const bool compare = before.plan != nullptr && m_whatIf->isChanged();
     const auto baseline =
         whatIfFigures(before.summary, compare ? before.plan->streamedPerToken.value : 0);
     for (std::size_t i = 0; i < m_tiles.size(); ++i)

@@ -51,6 +51,7 @@ private:
     QWidget* makeFoot();
     void planChosen();
     void takeBaseline();
+    void showSource();
     void showConfig();
     void showPrediction();
     void edit(const plan::Knob& knob, const std::string& text);

@@ -9,6 +9,8 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include "ui/kit/chrome.h"
+
 namespace shardscope::ui {
 namespace {
 
@@ -83,6 +85,8 @@ void CommandPalette::filter(const QString& text) {
         });
         row->setHidden(!fits);
         row->setDisabled(!action->isEnabled());
+        row->setForeground(1, chrome().muted);
+        row->setForeground(2, chrome().muted);
         if (fits && action->isEnabled() && !first)
             first = row;
     }

@@ -19,6 +19,7 @@
 #include "ui/kit/parts.h"
 #include "ui/pages/boards_page.h"
 #include "ui/pages/compare_page.h"
+#include "ui/pages/facts_bar.h"
 #include "ui/pages/results_page.h"
 #include "ui/pages/runs_panel.h"
 #include "ui/pages/settings_page.h"
@@ -204,6 +205,7 @@ void MainWindow::showRunnable() {
     WhatIfPanel* panel = m_results->whatIfPanel();
     panel->setRunName(document->modelName(), document->boardName());
     panel->setRunnable(can, why);
+    m_results->facts()->setRunnable(can, why);
     m_results->runsPanel()->select(document->uuid());
     m_actions.action("run.start")->setEnabled(can);
     m_actions.action("run.sample")->setEnabled(!running);

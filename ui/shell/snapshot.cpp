@@ -56,28 +56,43 @@ public:
         if (m_options.demo)
             runOnceMore();
         for (const ThemeChoice theme : {ThemeChoice::Light, ThemeChoice::Dark}) {
-            m_settings.setTheme(theme);
-            m_window->applyAppearance();
-            m_suffix = theme == ThemeChoice::Dark ? "-dark" : "";
+            setTheme(theme);
             photographAll();
         }
-        photographPlans();
+        for (const ThemeChoice theme : {ThemeChoice::Dark, ThemeChoice::Light}) {
+            setTheme(theme);
+            photographPlans();
+        }
         return m_failed.isEmpty() ? 0 : complain(m_failed);
     }
 
 private:
+    void setTheme(ThemeChoice theme) {
+        m_settings.setTheme(theme);
+        m_window->applyAppearance();
+        m_suffix = theme == ThemeChoice::Dark ? "-dark" : "";
+    }
+
     void openRun() {
+        open([this] {
+            if (!m_options.file.isEmpty())
+                m_session.openFile(m_options.file);
+            else if (m_session.runs()->rowCount() > 0)
+                m_session.openRun(m_session.runs()->runs().front().uuid);
+            else
+                planSomething();
+        });
+    }
+
+    /// Does what opens a run and waits until it is shown.
+    void open(const std::function<void()>& order) {
         bool done = false;
-        QObject::connect(
-            m_session.document(), &app::RunDocument::replaced, m_window.get(), [&] { done = true; },
-            Qt::SingleShotConnection);
-        if (!m_options.file.isEmpty())
-            m_session.openFile(m_options.file);
-        else if (m_session.runs()->rowCount() > 0)
-            m_session.openRun(m_session.runs()->runs().front().uuid);
-        else
-            planSomething();
+        const auto connection = QObject::connect(
+            m_session.document(), &app::RunDocument::replaced, m_window.get(),
+            [&] { done = true; });
+        order();
         waitFor([&] { return done; }, kPredictMs);
+        QObject::disconnect(connection);
         settle();
     }
 
@@ -107,7 +122,7 @@ private:
             photograph("results-live", MainWindow::Page::Results, true);
         waitFor([&] { return !m_session.controller()->isRunning(); }, kRunMs);
         m_window->comparePage()->compare(before, document->uuid());
-        settle();
+        open([&] { m_session.openRun(before); });
     }
 
     void settle() {
@@ -122,7 +137,7 @@ private:
         photograph("boards", MainWindow::Page::Boards, true);
         placeCursor();
         photograph("results", MainWindow::Page::Results, true);
-        changeSettings("--slots", "1");
+        changeSettings("--budget", "22MiB");
         photograph("what-if", MainWindow::Page::Results, true);
         m_session.whatIf()->reset();
         changeSettings("--budget", "1MiB");
