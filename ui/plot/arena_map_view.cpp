@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kShortestPx = 3;
 constexpr int kLabelPadding = 4;
+constexpr int kLowest = 12, kNarrowest = 24; ///< px of a rectangle with a label
 
 QString nameOf(const Life& life, const trace::Legend& legend) {
     const std::string_view name = analyze::lifeName(life, legend);
@@ -59,7 +60,7 @@ QRect ArenaMapView::rectOf(
     const int left = clampX(pixelOf(Nanos(begin)));
     const int right = std::max(left + 1, clampX(pixelOf(Nanos(end))));
     const auto y = [this](std::int64_t at) {
-        return static_cast<int>(std::lround(valueAxis()->coordToPixel(static_cast<double>(at))));
+        return static_cast<int>(std::lround(valuePixel(static_cast<double>(at))));
     };
     const int bottom = y(offset), top = std::min(bottom - 1, y(offset + bytes));
     return {left, top, right - left, bottom - top};
@@ -70,10 +71,13 @@ QRect ArenaMapView::rectOf(const LifeMark& mark) const {
 }
 
 void ArenaMapView::paintLabel(QPainter& painter, const LifeMark& mark, const QRect& rect) const {
-    const QFontMetrics metrics(painter.font());
     const QRect seen = rect.intersected(plotRect());
-    if (seen.height() < metrics.ascent() || seen.width() < 24)
+    if (seen.height() < kLowest || seen.width() < kNarrowest)
         return;
+    QFont face = font();
+    if (seen.height() < QFontMetrics(face).height())
+        face.setPixelSize(seen.height() - 3);
+    const QFontMetrics metrics(face);
     const Life& life = data()->shownIndex()->arena().lives()[mark.first];
     const int room = seen.width() - 2 * kLabelPadding;
     const QString name = nameOf(life, *legend());
@@ -84,6 +88,7 @@ void ArenaMapView::paintLabel(QPainter& painter, const LifeMark& mark, const QRe
         text = metrics.elidedText(name, Qt::ElideRight, room);
     if (text.size() < 4 && text != name)
         return;
+    painter.setFont(face);
     painter.setPen(Theme::textOn(theme().of(life.region)));
     painter.drawText(
         seen.adjusted(kLabelPadding, 0, -kLabelPadding, 0), Qt::AlignLeft | Qt::AlignVCenter, text);
@@ -154,6 +159,7 @@ void ArenaMapView::paintContent(QPainter& painter) {
     for (const LifeMark& mark : m_marks)
         if (mark.count == 1)
             paintLabel(painter, mark, rectOf(mark));
+    painter.setFont(font());
     paintCounts(painter);
 }
 

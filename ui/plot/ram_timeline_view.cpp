@@ -80,7 +80,7 @@ void RamTimelineView::prepare() {
 }
 
 double RamTimelineView::yOf(std::int64_t bytes) const {
-    return valueAxis()->coordToPixel(static_cast<double>(bytes));
+    return valuePixel(static_cast<double>(bytes));
 }
 
 /// Tops are painted over each other from the highest region down; where a top moves within a pixel,
@@ -96,14 +96,19 @@ void RamTimelineView::paintStack(QPainter& painter) const {
         const QColor full = theme().region[r], faint = theme().faint(full);
         for (int first = 0; first < width;) {
             const MemoryColumn& c = m_columns[static_cast<std::size_t>(first)];
+            if (c.empty || c.high[r] == 0) {
+                ++first;
+                continue;
+            }
             const int high = row(c.high[r]), low = row(c.low[r]);
             int last = first + 1;
             for (; last < width; ++last) {
                 const MemoryColumn& d = m_columns[static_cast<std::size_t>(last)];
-                if (d.empty != c.empty || row(d.high[r]) != high || row(d.low[r]) != low)
+                const bool same = d.high[r] == c.high[r] && d.low[r] == c.low[r];
+                if (d.empty || (!same && (row(d.high[r]) != high || row(d.low[r]) != low)))
                     break;
             }
-            if (!c.empty && high < bottom) {
+            if (high < bottom) {
                 if (low > high)
                     painter.fillRect(area.left() + first, high, last - first, low - high, faint);
                 painter.fillRect(area.left() + first, low, last - first, bottom - low, full);

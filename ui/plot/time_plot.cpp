@@ -57,7 +57,8 @@ void TimePlot::buildPlot() {
     layout->addWidget(m_plot);
 
     m_plot->plotLayout()->setMargins({});
-    m_plot->axisRect()->setAutoMargins(QCP::msNone);
+    m_area = m_plot->axisRect();
+    m_area->setAutoMargins(QCP::msNone);
     m_plot->xAxis->setTicker(QSharedPointer<QCPAxisTicker>(new TimeTicker(kTimeTicks)));
     m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new ByteTicker(4)));
     for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) {
@@ -108,7 +109,7 @@ void TimePlot::applyTheme() {
 }
 
 void TimePlot::applyMargins() {
-    m_plot->axisRect()->setMargins(plotMargins(fontMetrics(), m_timeAxisVisible));
+    m_area->setMargins(plotMargins(fontMetrics(), m_timeAxisVisible));
     m_plot->xAxis->setTickLabels(m_timeAxisVisible);
 }
 
@@ -139,7 +140,7 @@ QSize TimePlot::sizeHint() const {
 }
 
 QRect TimePlot::plotRect() const {
-    return m_plot->axisRect()->rect();
+    return m_area->rect();
 }
 int TimePlot::plotLeft() const {
     return m_plot->x() + plotMargins(fontMetrics(), false).left();
@@ -152,6 +153,12 @@ double TimePlot::pixelOf(Nanos t) const {
     const TimeRange v = time()->visible();
     const QRect area = plotRect();
     return area.left() + (t - v.begin).real() / std::max(1.0, v.span().real()) * area.width();
+}
+
+double TimePlot::valuePixel(double value) const {
+    const QCPRange range = m_plot->yAxis->range();
+    const QRect area = plotRect();
+    return area.bottom() + 1 - (value - range.lower) / range.size() * area.height();
 }
 
 Nanos TimePlot::timeAt(double x) const {

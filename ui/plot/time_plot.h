@@ -17,6 +17,7 @@
 #include "ui/state/theme.h"
 
 class QCPAxis;
+class QCPAxisRect;
 class QCPLayer;
 class QPainter;
 class QCustomPlot;
@@ -94,6 +95,8 @@ protected:
     QCPAxis* valueAxis() const;
     QRect plotRect() const;
     double pixelOf(base::Nanos t) const;
+    /// As the value axis, without its checks: this is called for every mark.
+    double valuePixel(double value) const;
     base::Nanos timeAt(double x) const;
     base::Nanos timePerPixel() const;
 
@@ -142,6 +145,7 @@ private:
     PaintedLayer* m_content = nullptr;
     PaintedLayer* m_overlay = nullptr;
     QCPLayer* m_overlayLayer = nullptr;
+    QCPAxisRect* m_area = nullptr; ///< asking the plot for it builds a list each time
     std::unique_ptr<PlotHands> m_hands;
     bool m_timeAxisVisible = true;
     bool m_valueZoomable = true;

@@ -78,8 +78,8 @@ QRect TokenLatencyView::rectOf(const TokenMark& mark, std::int64_t from, std::in
             std::lround(std::clamp<double>(pixelOf(Nanos(t)), area.left() - 2, area.right() + 3)));
     };
     const auto y = [&](std::int64_t t) {
-        return static_cast<int>(std::lround(
-            std::max<double>(valueAxis()->coordToPixel(static_cast<double>(t)), area.top() - 2)));
+        return static_cast<int>(
+            std::lround(std::max<double>(valuePixel(static_cast<double>(t)), area.top() - 2)));
     };
     const int left = x(mark.begin), top = y(to);
     // A gap of a pixel between bars where they are wide enough to have one.
@@ -140,8 +140,7 @@ void TokenLatencyView::paintPercentiles(QPainter& painter) const {
     for (const auto& [name, value] :
          {std::pair{"p50", m_percentiles.p50}, std::pair{"p90", m_percentiles.p90},
           std::pair{"p99", m_percentiles.p99}}) {
-        const int y =
-            static_cast<int>(std::lround(valueAxis()->coordToPixel(static_cast<double>(value))));
+        const int y = static_cast<int>(std::lround(valuePixel(static_cast<double>(value))));
         if (y < area.top() || y > area.bottom())
             continue;
         // Lines that fall together share a label.

@@ -59,7 +59,7 @@ Theme Theme::light() {
             QColor("#7e5fb0"), QColor("#8e97a5"), QColor("#46aebb")};
     t.compute = "#3d6eb4";
     t.read = "#eb9a4e";
-    t.stall = "#d2453f";
+    t.stall = "#c53a36";
     t.other = "#b4bac4";
     return t;
 }
