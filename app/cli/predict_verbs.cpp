@@ -109,8 +109,8 @@ Json planJson(const plan::Plan& plan) {
              {"region", model::regionName(block.region)},
              {"offset", block.offset.value},
              {"bytes", block.bytes.value},
-             {"first", block.first},
-             {"last", block.last}});
+             {"first", block.lives.front().first},
+             {"last", block.lives.back().last}});
     return {
         {"feasible", true},
         {"memory",

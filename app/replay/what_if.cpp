@@ -10,6 +10,12 @@ namespace shardscope::app {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+constexpr qint64 kFrameMs = 16;
+
+} // namespace
+
 Prediction predict(
     const std::shared_ptr<const model::ModelCard>& card, const plan::RunConfig& config,
     const plan::BoardProfile& board, const sim::Workload& workload) {
@@ -32,7 +38,6 @@ WhatIf::WhatIf(JobRunner* jobs, QObject* parent) : QObject(parent), m_jobs(jobs)
     static quint64 count = 0;
     m_kind = QStringLiteral("what-if %1").arg(++count);
     m_frame.setSingleShot(true);
-    m_frame.setInterval(8ms); // half a frame: the worker has the other half
     connect(&m_frame, &QTimer::timeout, this, &WhatIf::launch);
     m_tokenPoll.setSingleShot(true);
     m_tokenPoll.setInterval(250ms);
@@ -123,8 +128,16 @@ void WhatIf::invalidate(bool baselineToo) {
     m_baselineStale |= baselineToo;
     if (baselineToo)
         m_jobs->cancel(m_kind); // what it works on is no longer asked for
-    if (isReady() && !m_frame.isActive() && !m_jobs->isRunning(m_kind))
-        m_frame.start();
+    if (isReady() && !m_jobs->isRunning(m_kind))
+        schedule();
+}
+
+/// At once after a pause, else a frame after the last start: views draw no faster.
+void WhatIf::schedule() {
+    if (m_frame.isActive())
+        return;
+    const qint64 passed = m_sinceLaunch.isValid() ? m_sinceLaunch.elapsed() : kFrameMs;
+    m_frame.start(static_cast<int>(std::max<qint64>(0, kFrameMs - passed)));
 }
 
 analyze::Summary WhatIf::measuredSummary() const {
@@ -134,6 +147,7 @@ analyze::Summary WhatIf::measuredSummary() const {
 void WhatIf::launch() {
     if (!isReady() || m_jobs->isRunning(m_kind))
         return; // publish() looks again
+    m_sinceLaunch.start();
     const bool both = m_baselineStale;
     m_jobs->start(
         m_kind,
@@ -162,7 +176,7 @@ void WhatIf::publish(
     m_prediction = std::move(changed);
     m_upToDate = revision == m_revision;
     if (!m_upToDate)
-        m_frame.start();
+        schedule();
     emit predictionChanged();
 }
 

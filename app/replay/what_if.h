@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QPointer>
 #include <QTimer>
@@ -95,6 +96,7 @@ private:
         std::shared_ptr<const model::ModelCard> card, const plan::BoardProfile& board,
         const plan::RunConfig& baseline, const sim::Workload& workload);
     void invalidate(bool baselineToo);
+    void schedule();
     void launch();
     void publish(std::uint64_t revision, std::optional<Prediction> baseline, Prediction changed);
 
@@ -110,6 +112,7 @@ private:
     bool m_baselineStale = false;
     bool m_upToDate = true;
     QTimer m_frame, m_tokenPoll;
+    QElapsedTimer m_sinceLaunch;
 };
 
 } // namespace shardscope::app

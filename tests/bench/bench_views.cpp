@@ -141,6 +141,10 @@ void writePictures(Page& page, const QDir& folder) {
         page.draw();
         hover(page.arena, {500, 90});
         grab(page, folder, "near" + suffix);
+        page.window.resize(820, 560);
+        time->home();
+        grab(page, folder, "small" + suffix);
+        page.window.resize(1400, 900);
         page.lanes->exportTo(folder.filePath("lanes" + suffix));
     }
 }
