@@ -50,6 +50,7 @@ enum class WhisperOp : std::uint16_t {
     Mel,
     Conv1,
     Conv2,
+    EncPositions, ///< a range of the table of positions
     EncQuery, ///< with the layer norm before it
     EncKey,
     EncValue,

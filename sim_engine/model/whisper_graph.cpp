@@ -50,6 +50,7 @@ private:
     void layVocabulary();
     void layBuffers();
     void buildEncode();
+    void encoderPositions();
     void encoderLayer(std::int32_t layer);
     void buildCross();
     void buildDecode();
@@ -182,22 +183,23 @@ void Builder::buildEncode() {
     const double p = static_cast<double>(m_positions);
     const PassKind pass = PassKind::Encode;
     const ShardKey stem{Stack::Encoder, -1, 0, 0};
-    Op& mel = add(pass, "mel", Code::Mel, OpKind::Mel, stem, {}, {b(B::MelScratch)}, {b(B::Mel)});
+    Op& mel = add(pass, "mel", Code::Mel, OpKind::Mel, stem, {}, {}, {b(B::Mel), b(B::MelScratch)});
     // A real FFT of 400 points and the filters, for each frame.
     mel.cost.flops = 2 * p * (2.5 * 400 * 8.6 + 2.0 * 201 * 2 + 400);
     ShardKey key = stem;
     key.part = 1;
     product(
         add(pass, "encoder.conv1", Code::Conv1, OpKind::MatMul, key,
-            {"encoder.conv1.weight", "encoder.conv1.bias"}, {b(B::Mel), b(B::EncScratch)},
-            {b(B::Conv1Out)}),
+            {"encoder.conv1.weight", "encoder.conv1.bias"}, {b(B::Mel)},
+            {b(B::Conv1Out), b(B::EncScratch)}),
         2 * p, "encoder.conv1.weight");
     key.part = 2;
     product(
         add(pass, "encoder.conv2", Code::Conv2, OpKind::MatMul, key,
-            {"encoder.conv2.weight", "encoder.conv2.bias", "encoder.positional_embedding"},
-            {b(B::Conv1Out), b(B::EncScratch)}, {b(B::EncX)}),
+            {"encoder.conv2.weight", "encoder.conv2.bias"}, {b(B::Conv1Out)},
+            {b(B::EncX), b(B::EncScratch)}),
         p, "encoder.conv2.weight");
+    encoderPositions();
     for (std::int64_t i = 0; i < m_shape.audioLayers; ++i)
         encoderLayer(static_cast<std::int32_t>(i));
     const auto last = static_cast<std::int32_t>(m_shape.audioLayers - 1);
@@ -205,6 +207,24 @@ void Builder::buildEncode() {
         pass, "encoder.ln_post", Code::EncFinalNorm, OpKind::Vector, {Stack::Encoder, last, 1, 2},
         {"encoder.ln_post.weight", "encoder.ln_post.bias"}, {b(B::EncX)}, {b(B::EncOutput)});
     norm.cost.flops = 8 * p * static_cast<double>(m_d);
+}
+
+/// The table of positions is added in pieces no larger than a matrix of the MLP, so that it does
+/// not decide how large a slot must be.
+void Builder::encoderPositions() {
+    const TensorId table = m_card.find("encoder.positional_embedding");
+    const Bytes row = m_card.tensor(table).bytesPerRow();
+    const Bytes most = m_card.tensor(m_card.find("encoder.blocks.0.mlp.0.weight")).bytes;
+    const std::int64_t rows = std::max<std::int64_t>(most.value / row.value, 1);
+    const BufferId x = whisperBuffer(B::EncX);
+    for (std::int64_t first = 0, part = 0; first < m_positions; first += rows, ++part) {
+        Op& op =
+            add(PassKind::Encode, base::formatted("encoder.positions.%d", static_cast<int>(part)),
+                Code::EncPositions, OpKind::Vector,
+                {Stack::Encoder, -1, 0, 3 + static_cast<std::int32_t>(part)}, {}, {x}, {x});
+        op.weights.push_back({table, first, std::min(rows, m_positions - first)});
+        op.cost.flops = static_cast<double>(op.weights[0].rowCount * m_d);
+    }
 }
 
 void Builder::encoderLayer(std::int32_t layer) {
@@ -219,33 +239,36 @@ void Builder::encoderLayer(std::int32_t layer) {
     const BufferId scratch = b(B::EncScratch);
     const auto matrix = [&](const char* name, Code code, ShardKey k, const std::string& weight,
                             std::initializer_list<std::string> tensors,
-                            std::initializer_list<BufferId> reads, B out) {
-        product(add(pass, n + name, code, OpKind::MatMul, k, tensors, reads, {b(out)}), p, weight);
+                            std::initializer_list<BufferId> reads,
+                            std::initializer_list<BufferId> writes) {
+        product(add(pass, n + name, code, OpKind::MatMul, k, tensors, reads, writes), p, weight);
     };
     matrix(
         "self.q", Code::EncQuery, key(0, 0), t + "attn.query.weight",
         {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.query.weight", t + "attn.query.bias"},
-        {b(B::EncX), b(B::EncNorm), scratch}, B::EncQ);
+        {b(B::EncX)}, {b(B::EncQ), b(B::EncNorm), scratch});
     matrix(
         "self.k", Code::EncKey, key(0, 1), t + "attn.key.weight", {t + "attn.key.weight"},
-        {b(B::EncNorm), scratch}, B::EncK);
+        {b(B::EncNorm)}, {b(B::EncK), scratch});
     matrix(
         "self.v", Code::EncValue, key(0, 2), t + "attn.value.weight",
-        {t + "attn.value.weight", t + "attn.value.bias"}, {b(B::EncNorm), scratch}, B::EncV);
+        {t + "attn.value.weight", t + "attn.value.bias"}, {b(B::EncNorm)}, {b(B::EncV), scratch});
     Op& attention =
         add(pass, n + "self.attention", Code::EncAttention, OpKind::Attention, key(0, 2), {},
-            {b(B::EncQ), b(B::EncK), b(B::EncV), scratch}, {b(B::EncQ)});
+            {b(B::EncQ), b(B::EncK), b(B::EncV)}, {b(B::EncQ), scratch});
     attention.cost.flops = 4 * p * p * d;
     matrix(
         "self.out", Code::EncOut, key(0, 3), t + "attn.out.weight",
-        {t + "attn.out.weight", t + "attn.out.bias"}, {b(B::EncQ), scratch}, B::EncX);
+        {t + "attn.out.weight", t + "attn.out.bias"}, {b(B::EncQ), b(B::EncX)},
+        {b(B::EncX), scratch});
     matrix(
         "mlp.fc1", Code::EncFc1, key(1, 0), t + "mlp.0.weight",
         {t + "mlp_ln.weight", t + "mlp_ln.bias", t + "mlp.0.weight", t + "mlp.0.bias"},
-        {b(B::EncX), b(B::EncNorm), scratch}, B::EncHidden);
+        {b(B::EncX)}, {b(B::EncHidden), b(B::EncNorm), scratch});
     matrix(
         "mlp.fc2", Code::EncFc2, key(1, 1), t + "mlp.2.weight",
-        {t + "mlp.2.weight", t + "mlp.2.bias"}, {b(B::EncHidden), scratch}, B::EncX);
+        {t + "mlp.2.weight", t + "mlp.2.bias"}, {b(B::EncHidden), b(B::EncX)},
+        {b(B::EncX), scratch});
 }
 
 void Builder::buildCross() {
@@ -261,7 +284,7 @@ void Builder::buildCross() {
                               std::initializer_list<std::string> tensors) {
             product(
                 add(PassKind::Cross, n + name, code, OpKind::MatMul, {Stack::Cross, i, 0, part},
-                    tensors, {b(B::EncOutput), b(B::EncScratch), b(B::CrossRows)}, {crossKv(i)}),
+                    tensors, {b(B::EncOutput)}, {crossKv(i), b(B::CrossRows), b(B::EncScratch)}),
                 p, weight);
         };
         into("k", Code::CrossKey, 0, t + "key.weight", {t + "key.weight"});
@@ -277,6 +300,7 @@ void Builder::buildDecode() {
             {b(B::DecX)});
     embed.rowReads = {
         m_card.find("decoder.token_embedding.weight"), m_card.find("decoder.positional_embedding")};
+    embed.rowCounts = {m_shape.vocab, m_textPositions};
     embed.cost.flops = static_cast<double>(m_d);
     for (std::int64_t i = 0; i < m_shape.textLayers; ++i) {
         selfAttention(static_cast<std::int32_t>(i));

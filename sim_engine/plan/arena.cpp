@@ -12,11 +12,17 @@ using base::Bytes;
 
 struct Taken {
     Bytes begin, end;
-    std::int32_t first, last;
+    const Block* block;
 };
 
-bool liveTogether(const Block& block, const Taken& taken) {
-    return block.first <= taken.last && taken.first <= block.last;
+bool liveTogether(const Block& a, const Block& b) {
+    auto x = a.lives.begin(), y = b.lives.begin();
+    while (x != a.lives.end() && y != b.lives.end()) {
+        if (x->first <= y->last && y->first <= x->last)
+            return true;
+        ++(x->last < y->last ? x : y);
+    }
+    return false;
 }
 
 /// The lowest offset at which the block meets none of those placed before it; `placed` is sorted by
@@ -24,7 +30,7 @@ bool liveTogether(const Block& block, const Taken& taken) {
 Bytes lowestFree(const Block& block, const std::vector<Taken>& placed) {
     Bytes at;
     for (const Taken& t : placed) {
-        if (!liveTogether(block, t))
+        if (!liveTogether(block, *t.block))
             continue;
         if (t.begin >= at + block.bytes)
             break;
@@ -40,11 +46,11 @@ base::Bytes placeBlocks(std::span<Block> blocks, std::int32_t lastTick) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         const Block &x = blocks[a], &y = blocks[b];
-        const bool xLast = x.last == lastTick, yLast = y.last == lastTick;
+        const bool xLast = x.lives.back().last == lastTick, yLast = y.lives.back().last == lastTick;
         if (xLast != yLast)
             return xLast;
-        if (xLast && x.first != y.first)
-            return x.first < y.first;
+        if (xLast && x.lives.front().first != y.lives.front().first)
+            return x.lives.front().first < y.lives.front().first;
         return x.bytes > y.bytes;
     });
     std::vector<Taken> placed;
@@ -54,7 +60,7 @@ base::Bytes placeBlocks(std::span<Block> blocks, std::int32_t lastTick) {
         Block& block = blocks[i];
         block.bytes = base::alignUp(block.bytes, kPage);
         block.offset = lowestFree(block, placed);
-        const Taken taken{block.offset, block.offset + block.bytes, block.first, block.last};
+        const Taken taken{block.offset, block.offset + block.bytes, &block};
         placed.insert(
             std::upper_bound(
                 placed.begin(), placed.end(), taken,

@@ -15,27 +15,32 @@ using base::ShardId;
 using model::PassKind;
 using model::Region;
 
-struct Life {
-    std::int32_t first = -1, last = -1;
-    void touch(std::int32_t tick) {
-        first = first < 0 ? tick : std::min(first, tick);
-        last = std::max(last, tick);
-    }
-};
-
-std::vector<Life> bufferLives(const model::Graph& graph) {
-    std::vector<Life> lives(graph.buffers.size());
-    const auto touch = [&](base::OpId id, std::int32_t tick) {
-        for (const base::BufferId b : graph.op(id).reads)
-            lives[b.index()].touch(tick);
-        for (const base::BufferId b : graph.op(id).writes)
-            lives[b.index()].touch(tick);
-    };
+/// When each buffer holds something. An op that writes a buffer without reading it begins a new
+/// life; the one before ended with the last op that touched it.
+std::vector<std::vector<Life>> bufferLives(const model::Graph& graph) {
+    std::vector<std::vector<Life>> lives(graph.buffers.size());
     std::int32_t tick = 0;
-    for (const base::OpId id : encodeOps(graph))
-        touch(id, tick++);
+    const auto touch = [&](base::BufferId id, bool anew) {
+        std::vector<Life>& l = lives[id.index()];
+        // A life that begins at the tick after the last one goes on with it: nobody else could have
+        // had the place in between.
+        if (l.empty() || (anew && l.back().last + 1 < tick))
+            l.push_back({tick, tick});
+        else
+            l.back().last = tick;
+    };
+    const auto touchAll = [&](const model::Op& op) {
+        for (const base::BufferId b : op.reads)
+            touch(b, false);
+        for (const base::BufferId b : op.writes)
+            touch(b, std::find(op.reads.begin(), op.reads.end(), b) == op.reads.end());
+    };
+    for (const base::OpId id : encodeOps(graph)) {
+        touchAll(graph.op(id));
+        ++tick;
+    }
     for (const base::OpId id : graph.pass(PassKind::Prefill).ops)
-        touch(id, tick);
+        touchAll(graph.op(id));
     return lives;
 }
 
@@ -64,24 +69,24 @@ Layout
 layOut(const model::Graph& graph, const std::vector<Shard>& shards, const Residence& residence) {
     const std::int32_t decode = decodeTick(graph);
     Layout layout;
-    const auto add = [&](std::string name, Region region, Bytes bytes, std::int32_t first,
-                         std::int32_t last) {
-        layout.blocks.push_back({std::move(name), region, {}, bytes, first, last});
+    const auto add = [&](std::string name, Region region, Bytes bytes, std::vector<Life> lives) {
+        layout.blocks.push_back({std::move(name), region, {}, bytes, std::move(lives)});
         return BlockId(layout.blocks.size() - 1);
     };
     layout.ofShard.resize(shards.size());
     for (const ShardId id : residence.forRun)
-        layout.ofShard[id.index()] =
-            add(shards[id.index()].name, Region::PinnedWeights, shards[id.index()].held, 0, decode);
+        layout.ofShard[id.index()] = add(
+            shards[id.index()].name, Region::PinnedWeights, shards[id.index()].held, {{0, decode}});
     for (const ShardId id : residence.forTokens)
         layout.ofShard[id.index()] =
-            add(shards[id.index()].name, Region::PinnedWeights, shards[id.index()].held, decode,
-                decode);
+            add(shards[id.index()].name, Region::PinnedWeights, shards[id.index()].held,
+                {{decode, decode}});
     const auto addSlots = [&](std::vector<BlockId>& out, const char* stack, std::int32_t count,
                               Bytes bytes, std::int32_t first, std::int32_t last) {
         for (std::int32_t i = 0; i < count; ++i)
-            out.push_back(add(
-                base::formatted("%s slot %d", stack, i), Region::StreamSlots, bytes, first, last));
+            out.push_back(
+                add(base::formatted("%s slot %d", stack, i), Region::StreamSlots, bytes,
+                    {{first, last}}));
     };
     addSlots(
         layout.encodeSlots, "encoder", residence.encodeSlots,
@@ -89,12 +94,12 @@ layOut(const model::Graph& graph, const std::vector<Shard>& shards, const Reside
     addSlots(
         layout.decodeSlots, "decoder", residence.decodeSlots,
         largest(shards, residence.decodeStreamed), decode, decode);
-    const std::vector<Life> lives = bufferLives(graph);
+    std::vector<std::vector<Life>> lives = bufferLives(graph);
     for (std::size_t i = 0; i < lives.size(); ++i) {
         const model::Buffer& b = graph.buffers[i];
-        const bool used = lives[i].first >= 0 && b.bytes > Bytes(0);
+        const bool used = !lives[i].empty() && b.bytes > Bytes(0);
         layout.ofBuffer.push_back(
-            used ? add(b.name, b.region, b.bytes, lives[i].first, lives[i].last) : BlockId());
+            used ? add(b.name, b.region, b.bytes, std::move(lives[i])) : BlockId());
     }
     layout.peak = placeBlocks(layout.blocks, decode);
     return layout;

@@ -73,15 +73,21 @@ struct Step {
     bool operator==(const Step&) const = default;
 };
 
-/// A place in the arena. It is taken from tick `first` to tick `last`, both included: ticks number
-/// the ops of encode and cross; the whole decoding of a window (prefill and steps) is one tick.
+/// Ticks `first` to `last`, both included. Ticks number the ops of encode and cross; the whole
+/// decoding of a window (prefill and steps) is one tick.
+struct Life {
+    std::int32_t first = 0;
+    std::int32_t last = 0;
+};
+
+/// A place in the arena. It is taken during its lives, which are sorted and do not touch: a buffer
+/// that is written anew in every layer gives its place to others in between.
 struct Block {
     std::string name;
     model::Region region = model::Region::Activations;
     base::Bytes offset;
     base::Bytes bytes;
-    std::int32_t first = 0;
-    std::int32_t last = 0;
+    std::vector<Life> lives;
 };
 
 /// Ends planning: what would be needed, what is allowed, and the nearest configuration that fits.

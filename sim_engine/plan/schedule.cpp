@@ -123,10 +123,10 @@ private:
             const BlockId block = m_layout.ofBuffer[i];
             if (!block.valid())
                 continue;
-            const Block& b = m_layout.blocks[block.index()];
-            if ((kind == StepKind::Alloc ? b.first : b.last) == tick)
-                out.push_back(
-                    {kind, false, Reason::Streamed, static_cast<std::uint32_t>(i), block});
+            for (const Life& life : m_layout.blocks[block.index()].lives)
+                if ((kind == StepKind::Alloc ? life.first : life.last) == tick)
+                    out.push_back(
+                        {kind, false, Reason::Streamed, static_cast<std::uint32_t>(i), block});
         }
     }
 
@@ -169,14 +169,12 @@ void Scheduler::encode() {
 /// Reads of the first decoding pass: pins that come now and streamed shards, in one order.
 void Scheduler::issuePrefill(Stream& stream, const std::vector<ShardId>& accesses, std::size_t at) {
     Steps& out = m_plan.window;
-    const std::size_t ahead = static_cast<std::size_t>(m_plan.config.slotCount - 1);
+    (void)at;
     for (; m_prefillIssued < accesses.size(); ++m_prefillIssued) {
         const ShardId id = accesses[m_prefillIssued];
         if (m_pinnedForRun[id.index()])
             continue;
         if (m_pinnedForTokens[id.index()]) {
-            if (m_prefillIssued > at + ahead)
-                return;
             pin(id, Reason::PinnedForTokens, out);
         } else {
             if (!stream.readOne(m_prefillStreamed, out))

@@ -192,18 +192,38 @@ std::string replay(const Plan& plan, const std::vector<std::int32_t>& lastSteps)
     return pins.check(static_cast<int>(lastSteps.size()));
 }
 
+namespace {
+
+/// Sorted, and with a tick between them in which somebody else can have the place.
+bool areLives(const std::vector<plan::Life>& lives) {
+    for (std::size_t i = 0; i < lives.size(); ++i)
+        if (lives[i].first > lives[i].last || (i > 0 && lives[i - 1].last + 1 >= lives[i].first))
+            return false;
+    return !lives.empty();
+}
+
+bool meet(const std::vector<plan::Life>& a, const std::vector<plan::Life>& b) {
+    for (const plan::Life& x : a)
+        for (const plan::Life& y : b)
+            if (x.first <= y.last && y.first <= x.last)
+                return true;
+    return false;
+}
+
+} // namespace
+
 std::string checkMap(const Plan& plan) {
     Bytes most;
     for (std::size_t i = 0; i < plan.blocks.size(); ++i) {
         const plan::Block& x = plan.blocks[i];
         if (x.offset.value < 0 || x.offset.value % plan::kPage != 0 || x.bytes.value <= 0 ||
-            x.first > x.last)
+            !areLives(x.lives))
             return x.name + " has an impossible place or life";
         most = std::max(most, x.offset + x.bytes);
         for (std::size_t j = 0; j < i; ++j) {
             const plan::Block& y = plan.blocks[j];
-            const bool together = x.first <= y.last && y.first <= x.last;
-            if (together && x.offset < y.offset + y.bytes && y.offset < x.offset + x.bytes)
+            if (meet(x.lives, y.lives) && x.offset < y.offset + y.bytes &&
+                y.offset < x.offset + x.bytes)
                 return x.name + " overlaps " + y.name;
         }
     }

@@ -97,11 +97,15 @@ void convolution(RunState& run, OpId id, bool isFirst) {
     if (isFirst) {
         std::fill_n(run.floats(B::Conv1Out), d, 0.0f);
         std::fill_n(g.c + g.rows * d, d, 0.0f);
-    } else {
-        g.epilogue.addend = run.memory.weight(id, 2);
-        g.epilogue.addendStride = d * sizeof(float);
     }
     kernels::gemm(run.pool, g, scratch(run));
+}
+
+/// A range of the table of positions.
+void positions(RunState& run, OpId id) {
+    const model::WeightUse& use = run.plan.graph->op(id).weights[0];
+    float* x = run.floats(B::EncX) + static_cast<std::size_t>(use.firstRow) * run.width;
+    kernels::addTo(x, run.memory.weight(id, 0), static_cast<std::size_t>(use.rowCount) * run.width);
 }
 
 /// out = epilogue(in W^T) for all positions; W is the weight `at` of the op, its bias follows.
@@ -171,6 +175,8 @@ void computeEncodeOp(RunState& run, OpId id, const plan::OpContext& context) {
         return convolution(run, id, true);
     case WhisperOp::Conv2:
         return convolution(run, id, false);
+    case WhisperOp::EncPositions:
+        return positions(run, id);
     case WhisperOp::EncQuery:
         norm(run, id, B::EncX, B::EncNorm);
         return project(run, id, 2, B::EncNorm, B::EncQ, true, false, false);
