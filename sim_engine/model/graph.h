@@ -82,6 +82,7 @@ struct Op {
     ShardKey key;
     std::vector<WeightUse> weights;       ///< resident when the op runs
     std::vector<base::TensorId> rowReads; ///< one row of each is fetched for each token
+    std::vector<std::int64_t> rowCounts;  ///< of each such table: its first rows that a run reaches
     bool lastTokenOnly = false;           ///< works on one token even in prefill
     std::vector<base::BufferId> reads;
     std::vector<base::BufferId> writes;

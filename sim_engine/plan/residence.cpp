@@ -102,9 +102,11 @@ private:
     withPins(const std::vector<ShardId>& order, std::size_t count, std::size_t forRun) const {
         Residence r = streaming();
         std::vector<bool> pinned(m_shards.size());
+        std::vector<ShardId> pins(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
+        std::sort(pins.begin(), pins.end());
         for (std::size_t i = 0; i < count; ++i) {
-            pinned[order[i].index()] = true;
-            (i < forRun ? r.forRun : r.forTokens).push_back(order[i]);
+            pinned[pins[i].index()] = true;
+            (i < forRun ? r.forRun : r.forTokens).push_back(pins[i]);
         }
         std::erase_if(r.decodeStreamed, [&](ShardId id) { return pinned[id.index()]; });
         r.decodeSlots = slotsFor(m_config.slotCount, r.decodeStreamed);

@@ -118,7 +118,8 @@ ShardTable cutShards(
     }
     // A table that no op reads whole can still be kept whole: its rows then need no reads.
     for (const model::Op& op : graph.ops)
-        for (const base::TensorId tensor : op.rowReads) {
+        for (std::size_t i = 0; i < op.rowReads.size(); ++i) {
+            const base::TensorId tensor = op.rowReads[i];
             const bool used = std::any_of(graph.ops.begin(), graph.ops.end(), [&](auto& other) {
                 return std::any_of(other.weights.begin(), other.weights.end(), [&](auto& w) {
                     return w.tensor == tensor;
@@ -130,7 +131,7 @@ ShardTable cutShards(
             table.ofOp[static_cast<std::size_t>(&op - graph.ops.data())] =
                 ShardId(table.shards.size());
             table.shards.push_back({nameOf(key, decoder), key, {}, {}, {}, false});
-            ranges.push_back({rangeOf(card, {tensor, 0, card.tensor(tensor).rows()})});
+            ranges.push_back({rangeOf(card, {tensor, 0, op.rowCounts[i]})});
         }
     for (std::size_t i = 0; i < table.shards.size(); ++i)
         placeExtents(table.shards[i], std::move(ranges[i]));

@@ -15,6 +15,11 @@ using plan::Loader;
 using plan::OpContext;
 using trace::Event;
 
+std::int32_t tokensOf(const plan::Plan& plan, const Workload& workload) {
+    const std::int32_t most = plan.config.maxTokens;
+    return workload.tokens > 0 ? std::min(workload.tokens, most) : most;
+}
+
 /// The executor on a virtual clock. Reads follow each other on the I/O lane: a read begins when it
 /// was issued and the one before it is done.
 class VirtualRun {
@@ -23,9 +28,7 @@ public:
         const plan::Plan& plan, const plan::BoardProfile& board, const Workload& workload,
         std::vector<Event>& events)
         : m_plan(plan), m_board(board), m_times(plan, board), m_events(events),
-          m_tokens(
-              workload.tokens > 0 ? std::min(workload.tokens, plan.config.maxTokens)
-                                  : plan.config.maxTokens),
+          m_tokens(tokensOf(plan, workload)),
           m_readLimit(plan.config.emulateRead ? plan.config.emulateRead->real() : 0),
           m_lazy(plan.config.loader == Loader::Mmap), m_ready(plan.shards.size()),
           m_faults(plan.shards.size()) {
@@ -128,8 +131,7 @@ trace::Trace
 simulate(const plan::Plan& plan, const plan::BoardProfile& board, const Workload& workload) {
     trace::Trace trace;
     trace.legend = plan::legendOf(plan);
-    const auto tokens =
-        static_cast<std::size_t>(workload.tokens > 0 ? workload.tokens : plan.config.maxTokens);
+    const auto tokens = static_cast<std::size_t>(tokensOf(plan, workload));
     trace.events.reserve(plan.window.size() * 2 + tokens * (plan.graph->ops.size() + 64) * 5 / 4);
     VirtualRun run(plan, board, workload, trace.events);
     plan::Walk<VirtualRun>(plan, run).run(workload.windows);
