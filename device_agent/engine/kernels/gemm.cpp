@@ -18,7 +18,7 @@ namespace shardscope::engine::kernels::HWY_NAMESPACE {
 /// in which a row of A has them.
 template <class Unpack>
 void packPanel(const Gemm& product, std::size_t first, float* packed) {
-    constexpr std::size_t kChunk = 48; // whole vectors, and whole taps of a convolution
+    constexpr std::size_t kChunk = 96; // whole blocks, and whole taps of a convolution
     const WeightView& w = product.weights;
     const std::size_t depth = w.cols;
     const std::size_t valid = std::min(kTileCols, w.rows - first);

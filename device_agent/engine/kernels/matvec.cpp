@@ -7,9 +7,9 @@
 #define HWY_TARGET_INCLUDE "device_agent/engine/kernels/matvec.cpp"
 #include "hwy/foreach_target.h"
 
-#include "hwy/cache_control.h"
 #include "device_agent/engine/kernels/epilogue-inl.h"
 #include "device_agent/engine/kernels/unpack-inl.h"
+#include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace shardscope::engine::kernels::HWY_NAMESPACE {
@@ -34,7 +34,7 @@ template <class Unpack, std::size_t kM, std::size_t kR>
 HWY_NOINLINE void dotRows(const Matvec& product, std::size_t m, std::size_t row, float* out) {
     const Floats d;
     using V = hn::Vec<Floats>;
-    const std::size_t lanes = hn::Lanes(d);
+    constexpr std::size_t kLanes = hn::MaxLanes(Floats());
     const std::size_t depth = product.weights.cols;
     const std::size_t stride = product.weights.rowBytes();
     const std::byte* const w = product.weights.row(row);
@@ -46,38 +46,43 @@ HWY_NOINLINE void dotRows(const Matvec& product, std::size_t m, std::size_t row,
         for (std::size_t r = 0; r < kR; ++r)
             sum[i][r] = hn::Zero(d);
 
-    std::size_t k = 0;
     // The rows are too short for the processor to foresee the next ones, so those are asked for, as
     // many bytes at each step as the step uses.
+    constexpr std::size_t kVectors = std::max<std::size_t>(Unpack::kBlock / kLanes, 1);
+    constexpr std::size_t kStep = kVectors * kLanes;
     const std::byte* ahead = w + kR * stride;
-    const std::size_t stepBytes = kR * Unpack::bytes(lanes);
-    for (; k + lanes <= depth; k += lanes) {
-        for (std::size_t line = 0; line < stepBytes; line += 64)
+    constexpr std::size_t kStepBytes = kR * Unpack::bytes(kStep);
+    std::size_t k = 0;
+    for (; k + kStep <= depth; k += kStep) {
+        for (std::size_t line = 0; line < kStepBytes; line += 64)
             hwy::Prefetch(ahead + line);
-        ahead += stepBytes;
-        V xv[kM];
+        ahead += kStepBytes;
+        V xv[kM][kVectors];
 #pragma GCC unroll 8
         for (std::size_t i = 0; i < kM; ++i)
-            xv[i] = hn::LoadU(d, x + i * product.ldx + k);
 #pragma GCC unroll 8
-        for (std::size_t r = 0; r < kR; ++r) {
-            const V wv = Unpack::load(d, w + r * stride, k);
+            for (std::size_t v = 0; v < kVectors; ++v)
+                xv[i][v] = hn::LoadU(d, x + i * product.ldx + k + v * kLanes);
 #pragma GCC unroll 8
-            for (std::size_t i = 0; i < kM; ++i)
-                sum[i][r] = hn::MulAdd(wv, xv[i], sum[i][r]);
-        }
+        for (std::size_t r = 0; r < kR; ++r)
+            loadRun<Unpack, kVectors>(d, w + r * stride, k, [&](auto wv, std::size_t v) HWY_ATTR {
+#pragma GCC unroll 8
+                for (std::size_t i = 0; i < kM; ++i)
+                    sum[i][r] = hn::MulAdd(wv, xv[i][v], sum[i][r]);
+            });
     }
-    if (k < depth) {
-        // Unrolled, too: an index that is no constant would keep all sums in memory.
+    if constexpr (Unpack::kBlock == 1)
+        if (k < depth) {
+            // Unrolled, too: an index that is no constant would keep all sums in memory.
 #pragma GCC unroll 8
-        for (std::size_t r = 0; r < kR; ++r) {
-            const V wv = loadRest<Unpack>(d, w + r * stride, k, depth - k);
+            for (std::size_t r = 0; r < kR; ++r) {
+                const V wv = loadRest<Unpack>(d, w + r * stride, k, depth - k);
 #pragma GCC unroll 8
-            for (std::size_t i = 0; i < kM; ++i)
-                sum[i][r] =
-                    hn::MulAdd(wv, loadFirst(d, x + i * product.ldx + k, depth - k), sum[i][r]);
+                for (std::size_t i = 0; i < kM; ++i)
+                    sum[i][r] =
+                        hn::MulAdd(wv, loadFirst(d, x + i * product.ldx + k, depth - k), sum[i][r]);
+            }
         }
-    }
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < kM; ++i)
 #pragma GCC unroll 8

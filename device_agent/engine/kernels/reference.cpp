@@ -37,9 +37,35 @@ std::uint16_t floatToHalf(float x) {
     return static_cast<std::uint16_t>(sign | bits);
 }
 
+namespace {
+
+double halfAt(const std::byte* at) {
+    return static_cast<double>(halfToFloat(loadAs<std::uint16_t>(at)));
+}
+
+/// Element `i` of a block of 32, by the words of ggml's block structures.
+double blockElement(WeightType type, const std::byte* block, std::size_t i) {
+    const bool hasLeast = type == WeightType::Q4_1 || type == WeightType::Q5_1;
+    const bool hasFifths = type == WeightType::Q5_0 || type == WeightType::Q5_1;
+    const std::byte* const fifths = block + (hasLeast ? 4 : 2);
+    const std::byte* const numbers = fifths + (hasFifths ? 4 : 0);
+    if (type == WeightType::Q8_0)
+        return halfAt(block) * loadAs<std::int8_t>(numbers + i);
+    int number = loadAs<std::uint8_t>(numbers + i % 16) >> (i < 16 ? 0 : 4) & 15;
+    if (hasFifths)
+        number |= static_cast<int>(loadAs<std::uint32_t>(fifths) >> i & 1) << 4;
+    if (hasLeast)
+        return halfAt(block) * number + halfAt(block + 2);
+    return halfAt(block) * (number - (hasFifths ? 16 : 8));
+}
+
+} // namespace
+
 double weightAt(const WeightView& w, std::size_t row, std::size_t col) {
+    if (weightBlock(w.type) == 32)
+        return blockElement(w.type, w.row(row) + weightBytes(w.type, col), col % 32);
     const std::byte* const at = w.row(row) + weightBytes(w.type, col);
-    return w.type == WeightType::F32 ? loadAs<float>(at) : halfToFloat(loadAs<std::uint16_t>(at));
+    return w.type == WeightType::F32 ? static_cast<double>(loadAs<float>(at)) : halfAt(at);
 }
 
 double gelu(double x) {

@@ -31,9 +31,9 @@ absorbColumns(D d, const WeightView& w, const float* q, std::size_t first, float
     for (std::size_t r = 0; r < w.rows; ++r) {
         const V weight = hn::Set(d, q[r]);
         const std::byte* const row = w.row(r);
-#pragma GCC unroll 8
-        for (std::size_t v = 0; v < kVectors; ++v)
-            sum[v] = hn::MulAdd(Unpack::load(d, row, first + v * kLanes), weight, sum[v]);
+        loadRun<Unpack, kVectors>(d, row, first, [&](auto vector, std::size_t v) HWY_ATTR {
+            sum[v] = hn::MulAdd(vector, weight, sum[v]);
+        });
     }
 #pragma GCC unroll 8
     for (std::size_t v = 0; v < kVectors; ++v)

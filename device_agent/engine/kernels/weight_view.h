@@ -8,11 +8,24 @@
 
 namespace shardscope::engine::kernels {
 
-enum class WeightType : std::uint8_t { F32, F16 };
+/// The quantised types are ggml's: blocks of 32 elements of a row, each block with its own scale
+/// (and least value, in the _1 types) as float16, then fifth bits, then nibbles or bytes.
+enum class WeightType : std::uint8_t { F32, F16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1 };
 
-/// Bytes of `count` consecutive elements.
+/// Elements that share a storage block: rows of weights are whole blocks.
+constexpr std::size_t weightBlock(WeightType type) {
+    return type == WeightType::F32 || type == WeightType::F16 ? 1 : 32;
+}
+
+/// Bytes of a storage block.
+constexpr std::size_t weightBlockBytes(WeightType type) {
+    constexpr std::uint8_t kBytes[] = {4, 2, 34, 18, 20, 22, 24};
+    return kBytes[static_cast<std::size_t>(type)];
+}
+
+/// Bytes of `count` consecutive elements, whole blocks.
 constexpr std::size_t weightBytes(WeightType type, std::size_t count) {
-    return type == WeightType::F32 ? count * 4 : count * 2;
+    return count / weightBlock(type) * weightBlockBytes(type);
 }
 
 /// A [rows, cols] row-major matrix, little-endian, at any byte address; it is not owned.

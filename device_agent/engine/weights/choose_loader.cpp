@@ -3,8 +3,8 @@
 
 #include "device_agent/engine/weights/direct_loader.h"
 #include "device_agent/engine/weights/map_loader.h"
+#include "device_agent/engine/weights/open_uring.h"
 #include "device_agent/engine/weights/pread_loader.h"
-#include "device_agent/engine/weights/uring_loader.h"
 
 namespace shardscope::engine {
 namespace {
@@ -21,7 +21,7 @@ ChosenLoader direct(WeightFile& file, std::string reason) {
 }
 
 ChosenLoader uring(const plan::Plan& plan, WeightFile& file, const Arena& arena) {
-    auto loader = UringLoader::create(plan, file, arena);
+    auto loader = openUring(plan, file, arena);
     if (loader)
         return {std::move(*loader), {}};
     return direct(file, "direct instead of uring: " + loader.error().what);

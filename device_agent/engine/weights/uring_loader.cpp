@@ -6,6 +6,8 @@
 #include <cstring>
 #include <sys/uio.h>
 
+#include "device_agent/engine/weights/open_uring.h"
+
 namespace shardscope::engine {
 
 using base::Bytes;
@@ -32,6 +34,11 @@ UringLoader::create(const plan::Plan& plan, WeightFile& file, const Arena& arena
     if (Status status = loader->open(plan, arena); !status)
         return status.error();
     return std::unique_ptr<ShardLoader>(std::move(loader));
+}
+
+base::Result<std::unique_ptr<ShardLoader>>
+openUring(const plan::Plan& plan, WeightFile& file, const Arena& arena) {
+    return UringLoader::create(plan, file, arena);
 }
 
 UringLoader::~UringLoader() {

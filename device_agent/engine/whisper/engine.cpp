@@ -153,13 +153,6 @@ kernels::KvCache cacheOf(const RunState& run, base::BufferId buffer, bool cross)
 Status checkSupported(const model::ModelCard& card, const plan::RunConfig& config) {
     if (card.family != model::kWhisperFamily)
         return Error{ErrorCode::BadInput, "the engine runs Whisper models", card.name, "give one"};
-    for (const model::TensorInfo& t : card.tensors)
-        if (t.dtype != model::DType::F32 && t.dtype != model::DType::F16)
-            return Error{
-                ErrorCode::BadInput,
-                "weights of type " + std::string(model::dtypeName(t.dtype)) +
-                    " are read, planned and simulated, but not computed by this version",
-                card.name + ", tensor " + t.name, "give an f16 or f32 file"};
     if (config.beam > 1)
         return unsupported("--beam", "this version decodes greedily", "leave it at 1");
     if (config.batch > 1)

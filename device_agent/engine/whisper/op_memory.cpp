@@ -1,12 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "device_agent/engine/whisper/op_memory.h"
 
+#include <cstdlib>
+
 namespace shardscope::engine {
 
 using base::ShardId;
 
 kernels::WeightType weightType(model::DType type) {
-    return type == model::DType::F32 ? kernels::WeightType::F32 : kernels::WeightType::F16;
+    using kernels::WeightType;
+    using model::DType;
+    switch (type) {
+    case DType::F32:
+        return WeightType::F32;
+    case DType::F16:
+        return WeightType::F16;
+    case DType::Q8_0:
+        return WeightType::Q8_0;
+    case DType::Q4_0:
+        return WeightType::Q4_0;
+    case DType::Q4_1:
+        return WeightType::Q4_1;
+    case DType::Q5_0:
+        return WeightType::Q5_0;
+    case DType::Q5_1:
+        return WeightType::Q5_1;
+    }
+    std::abort(); // a bug: a type without kernels
 }
 
 OpMemory::OpMemory(const plan::Plan& plan, const Arena& arena)

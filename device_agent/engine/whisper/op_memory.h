@@ -59,7 +59,7 @@ private:
     std::vector<TablePart> m_tables;
 };
 
-/// The kernels' name for a storage type; the caller has checked that there is one.
+/// The kernels' name for a storage type.
 kernels::WeightType weightType(model::DType type);
 
 } // namespace shardscope::engine
