@@ -11,6 +11,36 @@ using base::Bytes;
 using base::Nanos;
 using trace::EventKind;
 
+namespace {
+
+/// Limits that keep every sum and difference within 63 bits: two years, 4 TiB a block, 64 TiB.
+constexpr std::uint64_t kLongestNs = 1ull << 56;
+constexpr std::uint64_t kLargestBlock = 1ull << 42;
+constexpr std::uint64_t kLargestOffset = 1ull << 46;
+
+bool isPossible(const trace::Event& event) {
+    if (event.t_ns > kLongestNs)
+        return false;
+    switch (event.kind) {
+    case EventKind::Compute:
+    case EventKind::Stall:
+        return event.a <= kLongestNs;
+    case EventKind::Read:
+        return event.a <= kLongestNs && event.b <= kLargestBlock;
+    case EventKind::Load:
+    case EventKind::Evict:
+    case EventKind::Alloc:
+    case EventKind::Free:
+        return event.a <= kLargestOffset && event.b <= kLargestBlock;
+    case EventKind::Counter:
+        return event.a <= kLongestNs;
+    default:
+        return true;
+    }
+}
+
+} // namespace
+
 std::string_view spanLaneName(SpanLaneKind lane) {
     constexpr std::array<std::string_view, kSpanLaneCount> kNames{"compute", "I/O", "stall"};
     return kNames[static_cast<std::size_t>(lane)];
@@ -22,8 +52,12 @@ void RunIndex::clear() {
 
 void RunIndex::update(const trace::Trace& trace) {
     m_planned = trace.legend.peak;
-    for (; m_taken < trace.events.size(); ++m_taken)
-        take(trace.events[m_taken], trace.legend);
+    for (; m_taken < trace.events.size(); ++m_taken) {
+        if (isPossible(trace.events[m_taken]))
+            take(trace.events[m_taken], trace.legend);
+        else
+            ++m_skipped;
+    }
 }
 
 void RunIndex::take(const trace::Event& event, const trace::Legend& legend) {

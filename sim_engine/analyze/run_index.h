@@ -42,6 +42,8 @@ public:
     void update(const trace::Trace& trace);
 
     std::size_t eventsTaken() const { return m_taken; }
+    /// Events whose times or sizes no run can have (a damaged recording); they are left out.
+    std::size_t eventsSkipped() const { return m_skipped; }
     /// End of the last event.
     base::Nanos end() const { return base::Nanos(m_end); }
     const MemorySeries& memory() const { return m_memory; }
@@ -67,6 +69,7 @@ private:
     void take(const trace::Event& event, const trace::Legend& legend);
 
     std::size_t m_taken = 0;
+    std::size_t m_skipped = 0;
     std::int64_t m_end = 0;
     base::Bytes m_planned;
     MemorySeries m_memory;

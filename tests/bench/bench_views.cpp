@@ -110,8 +110,12 @@ void grab(Page& page, const QDir& folder, const QString& name) {
     page.window.grab().save(folder.filePath(name));
 }
 
+QWidget* canvasOf(TimePlot* plot) {
+    return plot->findChild<QWidget*>(QString(), Qt::FindDirectChildrenOnly);
+}
+
 void hover(TimePlot* plot, QPointF at) {
-    QWidget* canvas = plot->findChild<QWidget*>(QString(), Qt::FindDirectChildrenOnly);
+    QWidget* canvas = canvasOf(plot);
     QMouseEvent move(
         QEvent::MouseMove, at, canvas->mapToGlobal(at), Qt::NoButton, Qt::NoButton, {});
     QCoreApplication::sendEvent(canvas, &move);
@@ -124,6 +128,7 @@ void writePictures(Page& page, const QDir& folder) {
         return run.begin + Nanos(static_cast<std::int64_t>(run.span().real() * share));
     };
     for (const bool dark : {false, true}) {
+        QEvent leave(QEvent::Leave);
         const QString suffix = dark ? "-dark.png" : "-light.png";
         page.setTheme(dark ? Theme::dark() : Theme::light());
         time->home();
@@ -136,11 +141,13 @@ void writePictures(Page& page, const QDir& folder) {
         page.draw();
         hover(page.lanes, {700, 90});
         grab(page, folder, "zoomed" + suffix);
+        QCoreApplication::sendEvent(canvasOf(page.lanes), &leave);
         time->zoomTo({at(0.6), at(0.603)});
         time->setSelection(std::nullopt);
         page.draw();
         hover(page.arena, {500, 90});
         grab(page, folder, "near" + suffix);
+        QCoreApplication::sendEvent(canvasOf(page.arena), &leave);
         page.window.resize(820, 560);
         time->home();
         grab(page, folder, "small" + suffix);

@@ -39,6 +39,7 @@ private slots:
     void hiddenStallsAreNoSpans();
     void budgetsAreViolatedByArenaOrProcess();
     void theReasonOfALoadIsTold();
+    void impossibleEventsAreLeftOut();
 };
 
 void TestRunIndex::tokensAreSplitIntoWhatTheyTook() {
@@ -168,6 +169,19 @@ void TestRunIndex::theReasonOfALoadIsTold() {
     QVERIFY(why.contains(QLatin1String("evicted")));
     QVERIFY(index.whyLoaded(base::ShardId(2u), Nanos(1500)).empty());
     QVERIFY(index.whyLoaded(base::ShardId(), Nanos(1500)).empty());
+}
+
+void TestRunIndex::impossibleEventsAreLeftOut() {
+    constexpr std::uint64_t kHuge = ~std::uint64_t(0);
+    TraceMaker maker;
+    maker.load(kHuge, 1, 0, 200).compute(5, 0, kHuge).alloc(5, 0, kHuge, 50).alloc(5, 0, 0, kHuge);
+    maker.read(5, 1, 9, kHuge).rss(5, kHuge).compute(5, 4000000000u, 7).load(6, 4000000000u, 0, 9);
+    maker.add(trace::EventKind::Alloc, 5, 0, 0, 50, 4711);
+    RunIndex index;
+    index.update(maker.trace());
+    QCOMPARE_EQ(index.eventsSkipped(), std::size_t(6));
+    QCOMPARE_EQ(index.memory().peak(), Bytes(9)); // of a shard nobody knows
+    QCOMPARE_EQ(index.end(), Nanos(12));
 }
 
 QTEST_APPLESS_MAIN(TestRunIndex)

@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kShortestPx = 3;
 constexpr int kLabelPadding = 4;
+constexpr int kTickHeight = 4;
 constexpr int kLowest = 12, kNarrowest = 24; ///< px of a rectangle with a label
 
 QString nameOf(const Life& life, const trace::Legend& legend) {
@@ -190,7 +191,11 @@ void ArenaMapView::paintHover(QPainter& painter) {
             rectOf(life.begin, std::min(life.end, index->end().value), life.offset, life.bytes);
         if (rect.right() <= drawnTo)
             continue; // many lives in one pixel look like one
-        painter.drawRect(rect.adjusted(0, 0, -1, -1));
+        if (rect.width() > kShortestPx)
+            painter.drawRect(rect.adjusted(0, 0, -1, -1));
+        else // outlines side by side would be a bar code
+            painter.fillRect(
+                rect.left(), rect.bottom() - kTickHeight + 1, 1, kTickHeight, theme().hover);
         drawnTo = rect.right();
     }
 }
@@ -210,13 +215,10 @@ std::optional<Hit> ArenaMapView::hitAt(QPointF position) const {
     Hit hit;
     hit.time = Nanos(found->begin);
     hit.fit = TimeRange{Nanos(found->begin), Nanos(found->end)};
-    const std::string_view region = model::regionName(life.region);
-    const QString regionText =
-        QString::fromUtf8(region.data(), static_cast<qsizetype>(region.size()));
     if (found->count > 1) {
         hit.item = itemOf(life);
         hit.text = tr("%1 at offset %2").arg(countText(found->count), bytesText(found->offset)) +
-                   QLatin1Char('\n') + regionText +
+                   QLatin1Char('\n') + regionText(life.region) +
                    tr("\n%1 \u2026 %2, held %3")
                        .arg(bytesText(found->minBytes), bytesText(found->maxBytes))
                        .arg(rangeText(Nanos(found->minDuration), Nanos(found->maxDuration))) +
@@ -224,8 +226,9 @@ std::optional<Hit> ArenaMapView::hitAt(QPointF position) const {
         return hit;
     }
     hit.item = itemOf(life);
-    hit.text = nameOf(life, *legend()) + QLatin1Char('\n') + regionText + QStringLiteral(", ") +
-               bytesText(life.bytes) + tr(" at offset %1").arg(bytesText(life.offset)) +
+    hit.text = nameOf(life, *legend()) + QLatin1Char('\n') + regionText(life.region) +
+               QStringLiteral(", ") + bytesText(life.bytes) +
+               tr(" at offset %1").arg(bytesText(life.offset)) +
                tr("\nfrom %1, held %2")
                    .arg(momentText(Nanos(life.begin)), spanText(Nanos(found->maxDuration)));
     if (life.kind == LifeKind::Weights) {

@@ -120,7 +120,8 @@ void LayoutStrip::paintCell(QPainter& painter, const Cell& cell) const {
     const QRect room = inner.adjusted(5, 0, -3, 0);
     const QString name = nameOf(cell), size = bytesText(cell.segment.bytes);
     const QString shown = metrics.elidedText(name, Qt::ElideRight, room.width());
-    if (shown.size() >= 4 || shown == name) {
+    const bool readable = shown == name || room.width() >= metrics.averageCharWidth() * 6;
+    if (readable) {
         painter.setPen(free ? m_theme.textMuted : Theme::textOn(fill));
         const QRect upper(room.left(), room.top() + 2, room.width(), metrics.height());
         painter.drawText(upper, Qt::AlignLeft | Qt::AlignVCenter, shown);
@@ -166,6 +167,44 @@ void LayoutStrip::paintEvent(QPaintEvent*) {
             .arg(bytesText(index->arenaBytes().value)));
     for (const Cell& cell : m_cells)
         paintCell(painter, cell);
+    paintGroups(painter);
+}
+
+/// Neighbours of one region that are too narrow for their names are named together.
+void LayoutStrip::paintGroups(QPainter& painter) const {
+    const QFontMetrics metrics(font());
+    const auto narrow = [&](const Cell& cell) {
+        return !cell.segment.isFree() && cell.rect.width() < metrics.averageCharWidth() * 7;
+    };
+    for (std::size_t first = 0; first < m_cells.size();) {
+        if (!narrow(m_cells[first])) {
+            ++first;
+            continue;
+        }
+        const model::Region region = lifeOf(m_cells[first]).region;
+        std::size_t last = first;
+        std::int64_t bytes = 0;
+        QRect all = m_cells[first].rect;
+        for (; last < m_cells.size() && narrow(m_cells[last]) &&
+               lifeOf(m_cells[last]).region == region;
+             ++last) {
+            bytes += m_cells[last].segment.bytes;
+            all |= m_cells[last].rect;
+        }
+        const QString name = QStringLiteral("%1 %2").arg(last - first).arg(regionText(region));
+        const QString size = bytesText(bytes);
+        const int width =
+            std::max(metrics.horizontalAdvance(name), metrics.horizontalAdvance(size)) + 6;
+        if (last - first > 1 && width <= all.width() - 4) {
+            const QRect label(all.left() + 2, all.top() + 2, width, 2 * metrics.height());
+            painter.fillRect(label, m_theme.of(region));
+            painter.setPen(Theme::textOn(m_theme.of(region)));
+            painter.drawText(
+                label.adjusted(3, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                name + QLatin1Char('\n') + size);
+        }
+        first = std::max(last, first + 1);
+    }
 }
 
 const LayoutStrip::Cell* LayoutStrip::cellAt(QPoint position) const {
@@ -184,11 +223,8 @@ void LayoutStrip::mouseMoveEvent(QMouseEvent* event) {
     if (cell) {
         text = nameOf(*cell) + QLatin1Char('\n') + bytesText(cell->segment.bytes) +
                tr(" at offset %1").arg(bytesText(cell->segment.offset));
-        if (!cell->segment.isFree()) {
-            const std::string_view region = model::regionName(lifeOf(*cell).region);
-            text += QLatin1Char('\n') +
-                    QString::fromUtf8(region.data(), static_cast<qsizetype>(region.size()));
-        }
+        if (!cell->segment.isFree())
+            text += QLatin1Char('\n') + regionText(lifeOf(*cell).region);
     }
     HoverCard::of(this)->show(m_theme, event->globalPosition().toPoint(), text);
 }

@@ -47,6 +47,7 @@ private:
     Item itemOf(const Cell& cell) const;
     QString nameOf(const Cell& cell) const;
     void paintCell(QPainter& painter, const Cell& cell) const;
+    void paintGroups(QPainter& painter) const;
 
     RunData* m_data;
     Theme m_theme;

@@ -45,6 +45,11 @@ QString rangeText(Nanos low, Nanos high) {
     return first == second ? first : first + QStringLiteral(" \u2026 ") + second;
 }
 
+QString regionText(model::Region region) {
+    const std::string_view name = model::regionName(region);
+    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+}
+
 QMargins plotMargins(const QFontMetrics& metrics, bool timeAxis) {
     const int left = metrics.horizontalAdvance(QStringLiteral("0000 MiB")) + 12;
     const int right = metrics.horizontalAdvance(QStringLiteral("0.00 s")) / 2 + 6;

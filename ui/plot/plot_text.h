@@ -7,6 +7,7 @@
 #include <QString>
 
 #include "sim_engine/base/units.h"
+#include "sim_engine/model/graph.h"
 #include "ui/state/theme.h"
 #include "ui/state/time_state.h"
 
@@ -26,6 +27,9 @@ QString signedBytesText(std::int64_t bytes);
 QString countText(std::uint32_t count);
 /// "3.21 ms" or, where they differ, "1.02 ms to 3.21 ms".
 QString rangeText(base::Nanos low, base::Nanos high);
+
+/// "pinned weights".
+QString regionText(model::Region region);
 
 /// Margins of every chart that has a time axis, so that equal times stand at equal x.
 QMargins plotMargins(const QFontMetrics& metrics, bool timeAxis);

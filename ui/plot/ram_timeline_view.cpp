@@ -24,11 +24,6 @@ namespace {
 /// A budget further above the data than this is told in words, or it would flatten the chart.
 constexpr double kFarBudget = 2.5;
 
-QString regionText(std::size_t r) {
-    const std::string_view name = model::regionName(static_cast<Region>(r));
-    return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-}
-
 } // namespace
 
 RamTimelineView::RamTimelineView(RunData* data, QWidget* parent)
@@ -139,35 +134,57 @@ void RamTimelineView::paintLines(QPainter& painter) const {
     paintGhost(painter, plotRect().left(), ghost, theme().prediction, theme().background);
 }
 
-void RamTimelineView::paintBudget(
-    QPainter& painter, Bytes limit, const QString& name, const QColor& colour,
-    LineStyle style) const {
-    if (limit.value <= 0)
+void RamTimelineView::paintBudgetLine(QPainter& painter, const BudgetMark& mark) const {
+    const double y = yOf(mark.limit.value);
+    if (mark.limit.value <= 0 || y < plotRect().top())
         return;
+    const std::vector<LineColumn> line(static_cast<std::size_t>(plotRect().width()), {y, y, false});
+    if (mark.style == LineStyle::Dashed) {
+        paintGhost(painter, plotRect().left(), line, mark.colour, theme().background);
+        return;
+    }
+    painter.setPen(mark.colour);
+    paintLine(painter, plotRect().left(), line, LineStyle::Solid);
+}
+
+/// Above its line at the right, or below it, or left of the label that stands there already. A
+/// budget beyond the chart is told with an arrow.
+QRect RamTimelineView::paintBudgetLabel(
+    QPainter& painter, const BudgetMark& mark, const QRect& taken) const {
+    if (mark.limit.value <= 0)
+        return {};
     const QRect area = plotRect();
     const QFontMetrics metrics(font());
-    painter.setFont(font());
-    painter.setPen(colour);
-    const int y = static_cast<int>(std::lround(yOf(limit.value)));
-    const bool above = y < area.top();
-    QString text = name + QLatin1Char(' ') + bytesText(limit.value);
-    if (above)
+    const int y = static_cast<int>(std::lround(yOf(mark.limit.value)));
+    const bool beyond = y < area.top();
+    QString text = mark.name + QLatin1Char(' ') + bytesText(mark.limit.value);
+    if (beyond)
         text += QStringLiteral(" \u2191");
-    else {
-        const std::vector<LineColumn> line(
-            static_cast<std::size_t>(area.width()),
-            {static_cast<double>(y), static_cast<double>(y), false});
-        if (style == LineStyle::Solid)
-            paintLine(painter, area.left(), line, style);
-        else
-            paintGhost(painter, area.left(), line, colour, theme().background);
-    }
-    const int width = metrics.horizontalAdvance(text);
-    const bool over = !above && y - metrics.height() - 1 >= area.top();
-    const int top = above ? area.top() + 2 : over ? y - metrics.height() - 1 : y + 2;
-    const QRect label(area.right() - width - 6, top, width + 4, metrics.height());
+    const QSize size(metrics.horizontalAdvance(text) + 6, metrics.height());
+    const int left = area.right() - size.width() - 2;
+    QRect label(QPoint(left, beyond ? area.top() + 2 : y - size.height() - 1), size);
+    const QRect below(QPoint(left, y + 2), size);
+    const auto fits = [&](const QRect& r) { return area.contains(r) && !r.intersects(taken); };
+    if (!fits(label) && fits(below))
+        label = below;
+    if (!fits(label))
+        label.moveTopLeft(
+            {taken.isNull() ? left : taken.left() - size.width() - 6,
+             std::max(area.top(), label.top())});
+    painter.setFont(font());
+    painter.setPen(mark.colour);
     painter.fillRect(label, theme().background);
     painter.drawText(label, Qt::AlignCenter, text);
+    return label;
+}
+
+void RamTimelineView::paintBudgets(QPainter& painter) const {
+    const BudgetMark own{budget(), tr("budget"), theme().budget, LineStyle::Solid};
+    const BudgetMark other{
+        whatIfBudget(), tr("what-if budget"), theme().prediction, LineStyle::Dashed};
+    paintBudgetLine(painter, own);
+    paintBudgetLine(painter, other);
+    paintBudgetLabel(painter, other, paintBudgetLabel(painter, own, {}));
 }
 
 void RamTimelineView::paintViolation(QPainter& painter) const {
@@ -200,9 +217,7 @@ void RamTimelineView::paintViolation(QPainter& painter) const {
 void RamTimelineView::paintContent(QPainter& painter) {
     paintStack(painter);
     paintLines(painter);
-    paintBudget(painter, budget(), tr("budget"), theme().budget, LineStyle::Solid);
-    paintBudget(
-        painter, whatIfBudget(), tr("what-if budget"), theme().prediction, LineStyle::Dashed);
+    paintBudgets(painter);
     paintViolation(painter);
 }
 
@@ -254,7 +269,8 @@ std::optional<Hit> RamTimelineView::hitAt(QPointF position) const {
     const analyze::RegionBytes held = index->memory().regionsAt(t);
     for (std::size_t r = 0; r < kRegionCount; ++r)
         if (value >= 0 && value < c.high[r] && (r == 0 || value >= c.low[r - 1])) {
-            hit.text += QStringLiteral("\n%1: %2").arg(regionText(r), bytesText(held[r]));
+            hit.text += QStringLiteral("\n%1: %2")
+                            .arg(regionText(static_cast<Region>(r)), bytesText(held[r]));
             break;
         }
     hit.text += tr("\narena: %1").arg(bytesText(index->memory().totalAt(t).value));
@@ -286,7 +302,8 @@ std::vector<HeaderChip> RamTimelineView::headerChips() const {
     for (std::size_t r = 0; r < kRegionCount; ++r)
         if (used[r])
             chips.push_back(
-                {HeaderChip::Mark::Fill, theme().region[r], regionText(r), bytesText(held[r])});
+                {HeaderChip::Mark::Fill, theme().region[r], regionText(static_cast<Region>(r)),
+                 bytesText(held[r])});
     if (const auto& rss = index->counter(CounterKind::Rss); !rss.empty())
         chips.push_back(
             {HeaderChip::Mark::Line, theme().rss, tr("RSS"),

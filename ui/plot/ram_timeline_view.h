@@ -25,11 +25,19 @@ protected:
     QString changeOver(TimeRange range) const override;
 
 private:
+    struct BudgetMark {
+        base::Bytes limit; ///< 0: none
+        QString name;
+        QColor colour;
+        LineStyle style;
+    };
+
     void paintStack(QPainter& painter) const;
     void paintLines(QPainter& painter) const;
-    void paintBudget(
-        QPainter& painter, base::Bytes limit, const QString& name, const QColor& colour,
-        LineStyle style) const;
+    void paintBudgets(QPainter& painter) const;
+    void paintBudgetLine(QPainter& painter, const BudgetMark& mark) const;
+    /// The place of the label, which keeps off `taken`.
+    QRect paintBudgetLabel(QPainter& painter, const BudgetMark& mark, const QRect& taken) const;
     void paintViolation(QPainter& painter) const;
     /// The budget of the run; 0: none.
     base::Bytes budget() const;

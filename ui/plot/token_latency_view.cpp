@@ -157,9 +157,10 @@ void TokenLatencyView::paintPercentiles(QPainter& painter) const {
         const QString text = line.name + QLatin1Char(' ') + spanText(Nanos(line.value));
         const int width = metrics.horizontalAdvance(text) + 8;
         const int bottom = std::min(line.y + metrics.height() / 2, free);
-        const QRect label(area.right() - width, bottom - metrics.height(), width, metrics.height());
-        if (label.top() < area.top())
-            break;
+        const int top = std::max(area.top(), bottom - metrics.height());
+        const QRect label(area.right() - width, top, width, metrics.height());
+        if (label.bottom() >= free)
+            break; // no room above the one before
         free = label.top();
         painter.fillRect(label, theme().background);
         painter.setPen(theme().text);
