@@ -167,12 +167,12 @@ QWidget* BoardsPage::makeHead(const BoardEntry& board) {
     titleRow->addWidget(label(text(board.profile.name), "title"));
     titleRow->addWidget(
         label(board.state, board.connected ? "badge-good" : "badge"), 0, Qt::AlignVCenter);
+    if (board.lastSeen.isValid())
+        titleRow->addWidget(
+            label(tr("last seen %1").arg(runDate(board.lastSeen)), "muted"), 0, Qt::AlignVCenter);
     titleRow->addStretch();
     column->addLayout(titleRow);
-    QString source = tr("Values from: %1").arg(text(board.profile.source));
-    if (board.lastSeen.isValid())
-        source += tr(" \u00b7 last seen %1").arg(runDate(board.lastSeen));
-    auto* from = label(source, "muted");
+    auto* from = label(tr("Values from: %1").arg(text(board.profile.source)), "muted");
     from->setWordWrap(true);
     column->addWidget(from);
     return box;

@@ -20,11 +20,15 @@ constexpr int kRowHeight = 28;
 
 QString choiceText(const app::RunRecord& run) {
     return QStringLiteral("%1 \u00b7 %2 \u00b7 %3")
-        .arg(shortModelName(run.model), runDate(run.started), runFacts(run));
+        .arg(
+            shortModelName(run.model), runDate(run.started),
+            run.msPerToken > 0 ? ComparePage::tr("%1/token").arg(msText(run.msPerToken))
+                               : runFacts(run));
 }
 
 QWidget* textCard(const QString& title, QLabel* words) {
     auto* card = frame("card");
+    card->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
     auto* column = new QVBoxLayout(card);
     column->setContentsMargins(18, 12, 18, 14);
     column->addWidget(label(title, "section"));

@@ -16,6 +16,12 @@ namespace {
 
 constexpr int kActionRole = Qt::UserRole + 1;
 
+bool hasWords(const QString& text, const QStringList& words) {
+    return std::all_of(words.begin(), words.end(), [&text](const QString& word) {
+        return text.contains(word, Qt::CaseInsensitive);
+    });
+}
+
 QTreeWidgetItem* rowFor(QAction* action, const QString& menu) {
     auto* row = new QTreeWidgetItem(
         {action->text(), action->toolTip(), action->shortcut().toString(QKeySequence::NativeText)});
@@ -75,22 +81,25 @@ void CommandPalette::popUp() {
 void CommandPalette::filter(const QString& text) {
     const QStringList words = text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
     QTreeWidgetItem* first = nullptr;
+    QTreeWidgetItem* named = nullptr; // a match in the name goes before one in the help
     for (int i = 0; i < m_list->topLevelItemCount(); ++i) {
         QTreeWidgetItem* row = m_list->topLevelItem(i);
         const auto* action = qobject_cast<QAction*>(row->data(0, kActionRole).value<QObject*>());
         const QString all = row->data(1, Qt::UserRole).toString() + QLatin1Char(' ') +
                             row->text(0) + QLatin1Char(' ') + row->text(1);
-        const bool fits = std::all_of(words.begin(), words.end(), [&all](const QString& word) {
-            return all.contains(word, Qt::CaseInsensitive);
-        });
+        const bool fits = hasWords(all, words);
         row->setHidden(!fits);
         row->setDisabled(!action->isEnabled());
         row->setForeground(1, chrome().muted);
         row->setForeground(2, chrome().muted);
-        if (fits && action->isEnabled() && !first)
+        if (!fits || !action->isEnabled())
+            continue;
+        if (!first)
             first = row;
+        if (!named && hasWords(row->text(0), words))
+            named = row;
     }
-    m_list->setCurrentItem(first);
+    m_list->setCurrentItem(named ? named : first);
 }
 
 void CommandPalette::runCurrent() {
