@@ -96,14 +96,15 @@ private:
         return r;
     }
 
-    /// `count` shards of the order stay while tokens are decoded; the first `forRun` of them
-    /// longer.
+    /// `count` shards of the order stay while tokens are decoded; those `forRun` of them that are
+    /// used first stay longer: they are read first, so all reads come in the order of use.
     Residence
     withPins(const std::vector<ShardId>& order, std::size_t count, std::size_t forRun) const {
         Residence r = streaming();
         std::vector<bool> pinned(m_shards.size());
-        std::vector<ShardId> pins(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
-        std::sort(pins.begin(), pins.end());
+        std::vector<ShardId> pins = order;
+        pins.resize(count);
+        std::sort(pins.begin(), pins.end()); // shards are numbered in the order of their first use
         for (std::size_t i = 0; i < count; ++i) {
             pinned[pins[i].index()] = true;
             (i < forRun ? r.forRun : r.forTokens).push_back(pins[i]);

@@ -102,12 +102,12 @@ private:
 
     void encode();
     void prefill(Stream& stream);
-    void issuePrefill(Stream& stream, const std::vector<ShardId>& accesses, std::size_t at);
+    void issuePrefill(Stream& stream, const std::vector<ShardId>& accesses);
     void decode(Stream& stream);
     void cycle(Stream& stream, std::int64_t limit, Steps& out) const;
 
     void compute(OpId op, Steps& out) const {
-        out.push_back({StepKind::Compute, false, Reason::Streamed, op.value, {}});
+        out.push_back({StepKind::Compute, false, false, Reason::Streamed, op.value, {}});
     }
     /// The load of a pinned shard, once.
     void pin(ShardId id, Reason reason, Steps& out) {
@@ -115,7 +115,7 @@ private:
             return;
         m_issuedPin[id.index()] = true;
         out.push_back(
-            {StepKind::Load, reason == Reason::PinnedForRun, reason, id.value,
+            {StepKind::Load, reason == Reason::PinnedForRun, false, reason, id.value,
              m_layout.ofShard[id.index()]});
     }
     void buffers(StepKind kind, std::int32_t tick, Steps& out) const {
@@ -126,7 +126,8 @@ private:
             for (const Life& life : m_layout.blocks[block.index()].lives)
                 if ((kind == StepKind::Alloc ? life.first : life.last) == tick)
                     out.push_back(
-                        {kind, false, Reason::Streamed, static_cast<std::uint32_t>(i), block});
+                        {kind, false, m_graph.buffers[i].keptOverBatch, Reason::Streamed,
+                         static_cast<std::uint32_t>(i), block});
         }
     }
 
@@ -164,12 +165,13 @@ void Scheduler::encode() {
         buffers(StepKind::Free, tick, out);
     }
     stream.release(Reason::PhaseEnded, out);
+    m_plan.prefillAt = out.size();
 }
 
-/// Reads of the first decoding pass: pins that come now and streamed shards, in one order.
-void Scheduler::issuePrefill(Stream& stream, const std::vector<ShardId>& accesses, std::size_t at) {
+/// Reads of the first decoding pass: pins that come now and streamed shards, in the order of use.
+/// Pins have places of their own, so they wait for nothing but a streamed shard before them.
+void Scheduler::issuePrefill(Stream& stream, const std::vector<ShardId>& accesses) {
     Steps& out = m_plan.window;
-    (void)at;
     for (; m_prefillIssued < accesses.size(); ++m_prefillIssued) {
         const ShardId id = accesses[m_prefillIssued];
         if (m_pinnedForRun[id.index()])
@@ -196,13 +198,9 @@ void Scheduler::prefill(Stream& stream) {
         if (shard.valid() && !isRows(shard) && (accesses.empty() || accesses.back() != shard))
             accesses.push_back(shard);
     }
-    std::size_t at = 0;
     for (const OpId op : ops) {
-        const ShardId shard = shardOf(op);
-        stream.enter(shard);
-        while (shard.valid() && !isRows(shard) && accesses[at] != shard)
-            ++at;
-        issuePrefill(stream, accesses, at);
+        stream.enter(shardOf(op));
+        issuePrefill(stream, accesses);
         compute(op, out);
     }
     stream.leave();
