@@ -94,6 +94,7 @@ private slots:
     void whatDoesNotFitNamesWhatFits();
     void aLargerBudgetNeverStreamsMore_data() { anyConfigurationKeepsEveryPromise_data(); }
     void aLargerBudgetNeverStreamsMore();
+    void pinsBypassTheCycle();
     void theLastStepReadsNothingAhead();
     void streamedPerTokenIsTheMeanOfTheSteps();
     void stepsRepeatInFewCycles();
@@ -200,6 +201,27 @@ void TestPlanner::aLargerBudgetNeverStreamsMore() {
             QVERIFY2(p.streamedPerToken <= before, flagsOf(config).c_str());
             before = p.streamedPerToken;
         }
+    }
+}
+
+/// C of N shards pinned hit C/N: a step reads the N - C others, once each, and no pinned one.
+void TestPlanner::pinsBypassTheCycle() {
+    RunConfig config;
+    config.decoderShard = {model::Granularity::Kind::Sublayer, 1};
+    const auto card = test::card("base");
+    const std::int64_t least = test::streamingPeak(card, config).value;
+    const std::int64_t whole = test::wholePeak(card, config).value;
+    for (int k = 0; k <= 20; ++k) {
+        config.budget = Bytes(least + (whole - least) * k / 21);
+        const Plan p = test::planned(card, config);
+        std::size_t others = 0, pinned = 0;
+        for (const plan::Shard& s : p.shards)
+            if (s.key.stack == model::ShardKey::Stack::Decoder ||
+                s.key.stack == model::ShardKey::Stack::Vocabulary)
+                ++(s.pinned ? pinned : others);
+        QVERIFY(k < 8 || pinned > 0);
+        // Two that stream through two slots stay in them.
+        QCOMPARE(loads(p.stepsOf(100)), others <= 2 ? std::size_t{0} : others);
     }
 }
 
