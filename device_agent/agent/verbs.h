@@ -16,6 +16,7 @@ base::Result<int> runVerb(Words words);
 base::Result<int> evalVerb(Words words);
 base::Result<int> inspectVerb(Words words);
 base::Result<int> probeVerb(Words words);
+base::Result<int> quantizeVerb(Words words);
 base::Result<int> serveVerb(Words words);
 
 } // namespace shardscope::agent

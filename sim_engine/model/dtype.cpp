@@ -47,6 +47,10 @@ std::optional<DType> dtypeByGgmlNumber(std::int32_t number) {
     return std::nullopt;
 }
 
+std::int32_t ggmlNumber(DType type) {
+    return row(type).ggmlNumber;
+}
+
 std::int64_t blockElements(DType type) {
     return row(type).elements;
 }

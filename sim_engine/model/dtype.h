@@ -21,6 +21,9 @@ std::optional<DType> dtypeByName(std::string_view name);
 /// The type that a ggml file means by this number, if it is one of ours.
 std::optional<DType> dtypeByGgmlNumber(std::int32_t number);
 
+/// The number by which a ggml file means this type.
+std::int32_t ggmlNumber(DType type);
+
 /// Elements a storage block holds: 1, or 32 for the quantised types.
 std::int64_t blockElements(DType type);
 

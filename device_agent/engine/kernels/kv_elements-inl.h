@@ -4,6 +4,7 @@
 // in a key block and of dims i, i + dim/2 in a value row; the others one by one.
 #include "device_agent/engine/kernels/simd-inl.h"
 #include "device_agent/engine/kv/kv_format.h"
+#include "sim_engine/base/half.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,28 +18,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace shardscope::engine::kernels::HWY_NAMESPACE {
-
-/// The nearest float16, ties to even, by bits; infinity beyond its range.
-inline std::uint16_t halfBits(float x) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &x, sizeof bits);
-    const std::uint32_t sign = bits >> 16 & 0x8000u;
-    const std::uint32_t magnitude = bits & 0x7FFFFFFFu;
-    if (magnitude > 0x7F800000u)
-        return static_cast<std::uint16_t>(sign | 0x7E00u); // NaN
-    if (magnitude >= 0x477FF000u)
-        return static_cast<std::uint16_t>(sign | 0x7C00u);
-    if (magnitude < 0x38800000u) { // subnormal: the sum's own rounding does it
-        float value;
-        std::memcpy(&value, &magnitude, sizeof value);
-        value += 0.5f;
-        std::uint32_t rounded;
-        std::memcpy(&rounded, &value, sizeof rounded);
-        return static_cast<std::uint16_t>(sign | (rounded - 0x3F000000u));
-    }
-    const std::uint32_t odd = magnitude >> 13 & 1u;
-    return static_cast<std::uint16_t>(sign | ((magnitude - 0x38000000u + 0xFFFu + odd) >> 13));
-}
 
 struct KvF32 {
     static constexpr bool kPairs = false;
@@ -76,7 +55,7 @@ struct KvF16 {
         HWY_ALIGN float lanes[16];
         hn::Store(v, d, lanes);
         for (std::size_t i = 0; i < hn::Lanes(d); ++i) {
-            const std::uint16_t bits = halfBits(lanes[i]);
+            const std::uint16_t bits = base::halfFromFloat(lanes[i]);
             std::memcpy(at + i * 2, &bits, sizeof bits);
         }
 #endif
