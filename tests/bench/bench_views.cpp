@@ -105,6 +105,19 @@ void benchPage(Page& page, const std::vector<std::shared_ptr<const trace::Trace>
     });
 }
 
+void benchLongRun(const std::string& card, const std::string& board) {
+    const auto run = tests::simulatedRun(card, board, 224, {"--budget", "40MiB"}, 50);
+    std::printf("\nlong run: %zu events\n", run->events.size());
+    measure("index from the begin", 3, [&](int) {
+        analyze::RunIndex index;
+        index.update(*run);
+    });
+    Page page;
+    page.data.setMeasured(run.get());
+    page.draw();
+    benchPage(page, {nullptr});
+}
+
 void grab(Page& page, const QDir& folder, const QString& name) {
     page.draw();
     page.window.grab().save(folder.filePath(name));
@@ -183,9 +196,11 @@ int main(int argc, char** argv) {
     std::printf(
         "%zu events measured, %zu predicted\n", measured.events.size(),
         predictions.front()->events.size());
-    if (argc > 1)
+    if (argc > 1) {
         writePictures(page, QDir(QString::fromLocal8Bit(argv[1])));
-    else
-        benchPage(page, predictions);
+        return 0;
+    }
+    benchPage(page, predictions);
+    benchLongRun(card, board);
     return 0;
 }

@@ -49,7 +49,7 @@ std::uint64_t wavered(std::uint64_t t) {
 
 std::shared_ptr<const trace::Trace> simulatedRun(
     const std::string& card, const std::string& board, std::int32_t tokens,
-    const std::vector<std::string>& knobs) {
+    const std::vector<std::string>& knobs, std::int32_t windows) {
     plan::RunConfig config;
     for (std::size_t i = 0; i + 1 < knobs.size(); i += 2)
         if (const base::Status set = plan::setKnob(config, knobs[i], knobs[i + 1]); !set.ok())
@@ -59,6 +59,7 @@ std::shared_ptr<const trace::Trace> simulatedRun(
     const plan::Plan plan = valueOf(plan::planOrError(model, config, profile));
     sim::Workload work;
     work.tokens = tokens;
+    work.windows = windows;
     return std::make_shared<trace::Trace>(sim::simulate(plan, profile, work));
 }
 
