@@ -51,6 +51,7 @@ Status RunController::start(const RunOrder& order) {
     m_running = true;
     m_stopAsked = false;
     m_keep = m_store != nullptr;
+    m_keepError.reset();
     m_clock.start();
     m_document->beginLive();
     emit startedRun();
@@ -164,6 +165,8 @@ void RunController::keep(const trace::Frame& frame) {
 
 void RunController::stopKeeping(const Error& error) {
     m_keep = false;
+    if (std::exchange(m_keepError, error))
+        return; // one line tells it
     emit recordingFailed(QString::fromStdString(error.line()));
 }
 
@@ -186,20 +189,24 @@ void RunController::finish(const std::optional<Error>& error) {
         return;
     m_took = std::chrono::milliseconds(m_clock.elapsed());
     releaseSession();
-    std::optional<Error> told = error;
-    const bool kept = m_writer != nullptr;
-    if (kept)
-        if (Status status = m_writer->close(); !status && !told)
-            told = status.error();
-    m_writer.reset();
-    m_document->endLive(told);
-    if (kept)
-        if (Status status = m_store->finish(m_document->uuid(), m_document->content(), told);
-            !status && !told)
-            told = status.error();
+    m_document->endLive(error);
+    finishKeeping(error);
     if (m_document->state() == RunState::Stopped)
-        told.reset(); // that is what was asked for
-    emit ended(told);
+        emit ended({}); // that is what was asked for
+    else
+        emit ended(error);
+}
+
+/// What goes wrong here does not spoil the run: it is told beside its result.
+void RunController::finishKeeping(const std::optional<Error>& error) {
+    if (!m_writer)
+        return;
+    if (Status status = m_writer->close(); !status)
+        stopKeeping(status.error());
+    m_writer.reset();
+    const std::optional<Error>& why = error ? error : m_keepError;
+    if (Status status = m_store->finish(m_document->uuid(), m_document->content(), why); !status)
+        stopKeeping(status.error());
 }
 
 /// Lets the agent go without waiting for it here; it deletes itself when it has gone.

@@ -62,7 +62,7 @@ signals:
     void phaseChanged(const QString& phase);
     /// The run is over; the document tells how. `error` is what broke it, if anything did.
     void ended(const std::optional<shardscope::base::Error>& error);
-    /// It runs on, but is not kept any more: the disk is full, the store is gone.
+    /// Once: it runs on, but is not or not wholly kept: the disk is full, the store is gone.
     void recordingFailed(const QString& line);
 
 private:
@@ -77,6 +77,7 @@ private:
     void finish(const std::optional<base::Error>& error);
     void releaseSession();
     void stopKeeping(const base::Error& error);
+    void finishKeeping(const std::optional<base::Error>& error);
 
     RunStore* m_store;
     JobRunner* m_jobs;
@@ -90,6 +91,7 @@ private:
     bool m_running = false;
     bool m_stopAsked = false;
     bool m_keep = false;
+    std::optional<base::Error> m_keepError;
     bool m_measures = true;
 };
 

@@ -116,6 +116,19 @@ private slots:
         QCOMPARE(again.trace().events.size(), std::size_t{192});
     }
 
+    void aRunThatCannotBeKeptStillEndsWell() {
+        const auto stream = testing::sampleStream();
+        make([&](ScriptedTransport& agent, const Json&) { agent.send(stream.whole()); });
+        QSignalSpy failed(m_controller.get(), &RunController::recordingFailed);
+        QVERIFY(QDir(m_store->paths().runs()).removeRecursively());
+        run();
+        QTRY_VERIFY(m_ended);
+        QVERIFY(!m_error);
+        QCOMPARE(failed.count(), 1);
+        QCOMPARE(m_document->state(), RunState::Done);
+        QVERIFY(m_store->runs()->isEmpty());
+    }
+
     void aRunThatCannotBeginLeavesNothing() {
         make([](ScriptedTransport& agent, const Json& request) {
             agent.send(Json{
