@@ -153,9 +153,16 @@ std::size_t MemorySeries::countUpTo(std::int64_t t) const {
 
 RegionBytes MemorySeries::regionsAt(Nanos t) const {
     const std::size_t n = countUpTo(t.value);
-    if (n == 0)
-        return {};
-    RegionBytes tops = m_tops.at(n - 1);
+    return n == 0 ? RegionBytes{} : regionsOf(n - 1);
+}
+
+std::size_t MemorySeries::firstFrom(Nanos t) const {
+    const auto it = std::lower_bound(m_times.begin(), m_times.end(), t.value);
+    return static_cast<std::size_t>(it - m_times.begin());
+}
+
+RegionBytes MemorySeries::regionsOf(std::size_t i) const {
+    RegionBytes tops = m_tops.at(i);
     for (std::size_t r = tops.size() - 1; r > 0; --r)
         tops[r] -= tops[r - 1];
     return tops;

@@ -77,6 +77,10 @@ public:
 
     bool empty() const { return m_times.empty(); }
     std::size_t size() const { return m_times.size(); }
+    base::Nanos timeOf(std::size_t i) const { return base::Nanos(m_times[i]); }
+    RegionBytes regionsOf(std::size_t i) const;
+    /// Index of the first step at or after t.
+    std::size_t firstFrom(base::Nanos t) const;
     RegionBytes regionsAt(base::Nanos t) const;
     base::Bytes totalAt(base::Nanos t) const;
     base::Bytes peak() const;

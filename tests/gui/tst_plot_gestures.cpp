@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <QFileInfo>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QRegularExpression>
 #include <QSignalSpy>
@@ -86,6 +87,7 @@ private slots:
     void hoverMarksTheSameShardElsewhere();
     void clickOnAReadTellsTheReason();
     void rightClickAsksForAMenu();
+    void dataIsTakenAsCsv();
     void overviewMovesTheWindow();
     void layoutStripFollowsTheCursor();
     void chartsAreExported();
@@ -311,12 +313,28 @@ void TestPlotGestures::clickOnAReadTellsTheReason() {
 }
 
 void TestPlotGestures::rightClickAsksForAMenu() {
-    QSignalSpy asked(m_ram, &TimePlot::contextMenuWanted);
+    QSignalSpy asked(m_ram, &TimePlot::contextMenuAboutToShow);
+    m_time->setSelection(TimeRange{when(0.2), when(0.4)});
     sendMouse(
         canvas(m_ram), QEvent::MouseButtonPress, at(m_ram, 0.5), Qt::RightButton, Qt::RightButton);
     sendMouse(
         canvas(m_ram), QEvent::MouseButtonRelease, at(m_ram, 0.5), Qt::RightButton, Qt::NoButton);
     QCOMPARE_EQ(asked.count(), 1);
+    auto* menu = m_ram->findChild<QMenu*>();
+    QVERIFY(menu && menu->isVisible());
+    menu->actions().front()->trigger();
+    QCOMPARE_EQ(m_time->visible(), (TimeRange{when(0.2), when(0.4)}));
+    menu->close();
+}
+
+void TestPlotGestures::dataIsTakenAsCsv() {
+    m_time->zoomTo({when(0.8), when(0.9)});
+    for (TimePlot* plot : plots()) {
+        const QStringList lines = plot->csv().split(QLatin1String("\r\n"));
+        QVERIFY2(lines.size() > 3, qPrintable(plot->title()));
+        for (const QString& line : lines.first(lines.size() - 1))
+            QVERIFY(line.count(QLatin1Char(',')) >= lines.first().count(QLatin1Char(',')));
+    }
 }
 
 void TestPlotGestures::overviewMovesTheWindow() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QTest>
 
+#include "sim_engine/analyze/csv.h"
 #include "sim_engine/analyze/run_index.h"
 #include "tests/unit/trace_maker.h"
 
@@ -40,6 +41,7 @@ private slots:
     void budgetsAreViolatedByArenaOrProcess();
     void theReasonOfALoadIsTold();
     void impossibleEventsAreLeftOut();
+    void viewsBecomeTables();
 };
 
 void TestRunIndex::tokensAreSplitIntoWhatTheyTook() {
@@ -182,6 +184,29 @@ void TestRunIndex::impossibleEventsAreLeftOut() {
     QCOMPARE_EQ(index.eventsSkipped(), std::size_t(6));
     QCOMPARE_EQ(index.memory().peak(), Bytes(9)); // of a shard nobody knows
     QCOMPARE_EQ(index.end(), Nanos(12));
+}
+
+void TestRunIndex::viewsBecomeTables() {
+    TraceMaker maker = twoTokens();
+    maker.trace().legend.shards[1].name = "layer \"1\", all";
+    maker.load(210, 1, 64, 200, plan::Reason::Missed).read(210, 1, 9, 200).evict(290, 1, 64, 200);
+    RunIndex index;
+    index.update(maker.trace());
+    const Nanos begin(205), end(1000);
+    QCOMPARE_EQ(
+        tokensCsv(index, begin, end),
+        std::string("window,number,token,begin_ns,total_ns,compute_ns,read_ns,stall_ns,other_ns\r\n"
+                    "0,1,8,200,60,25,5,20,10\r\n"));
+    QCOMPARE_EQ(
+        memoryCsv(index, begin, end),
+        std::string("t_ns,pinned_weights,streaming_slots,self_KV,cross_KV,activations,audio,"
+                    "scratch,total\r\n210,0,200,0,0,0,0,0,200\r\n290,0,0,0,0,0,0,0,0\r\n"));
+    const auto arena = QString::fromStdString(arenaCsv(index, maker.legend(), begin, end));
+    QVERIFY(arena.contains(
+        QLatin1String("\"layer \"\"1\"\", all\",weights,streaming slots,64,200,210,290,")));
+    const auto lanes = QString::fromStdString(lanesCsv(index, maker.legend(), begin, end));
+    QVERIFY(lanes.contains(QLatin1String("I/O,embedding rows,205,5,64\r\n")));
+    QVERIFY(!lanes.contains(QLatin1String("stall,\"layer"))); // before begin
 }
 
 QTEST_APPLESS_MAIN(TestRunIndex)

@@ -6,6 +6,7 @@
 
 #include <qcustomplot.h>
 
+#include "sim_engine/analyze/csv.h"
 #include "ui/plot/plot_text.h"
 
 namespace shardscope::ui {
@@ -34,7 +35,9 @@ Item itemOf(const Life& life) {
 
 } // namespace
 
-ArenaMapView::ArenaMapView(RunData* data, QWidget* parent) : TimePlot(data, tr("Arena"), parent) {}
+ArenaMapView::ArenaMapView(RunData* data, QWidget* parent) : TimePlot(data, tr("Arena"), parent) {
+    setObjectName(QStringLiteral("plot.arena"));
+}
 
 const trace::Legend* ArenaMapView::legend() const {
     const trace::Trace* shown = data()->measured() ? data()->measured() : data()->predicted();
@@ -248,6 +251,11 @@ std::vector<HeaderChip> ArenaMapView::headerChips() const {
     return {
         {HeaderChip::Mark::Fill, theme().freeSpace.darker(theme().isDark ? 60 : 108), tr("free"),
          bytesText(std::max<std::int64_t>(0, index->arenaBytes().value - held))}};
+}
+
+std::string
+ArenaMapView::csvOf(const RunIndex& index, const trace::Legend& legend, TimeRange range) const {
+    return analyze::arenaCsv(index, legend, range.begin, range.end);
 }
 
 } // namespace shardscope::ui

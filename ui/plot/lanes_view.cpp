@@ -6,6 +6,7 @@
 
 #include <qcustomplot.h>
 
+#include "sim_engine/analyze/csv.h"
 #include "ui/plot/plot_text.h"
 
 namespace shardscope::ui {
@@ -34,6 +35,7 @@ SpanLaneKind kindOf(std::size_t lane) {
 } // namespace
 
 LanesView::LanesView(RunData* data, QWidget* parent) : TimePlot(data, tr("Lanes"), parent) {
+    setObjectName(QStringLiteral("plot.lanes"));
     setValueZoomable(false);
     setValueRange(0, kSpanLaneCount);
     valueAxis()->grid()->setVisible(false);
@@ -330,6 +332,11 @@ QString LanesView::changeOver(TimeRange range) const {
     };
     return tr("compute %1, read %2, stall %3")
         .arg(share(SpanLaneKind::Compute), share(SpanLaneKind::Read), share(SpanLaneKind::Stall));
+}
+
+std::string
+LanesView::csvOf(const RunIndex& index, const trace::Legend& legend, TimeRange range) const {
+    return analyze::lanesCsv(index, legend, range.begin, range.end);
 }
 
 } // namespace shardscope::ui

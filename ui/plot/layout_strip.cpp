@@ -25,6 +25,7 @@ constexpr int kNarrowest = 3;
 
 LayoutStrip::LayoutStrip(RunData* data, QWidget* parent)
     : QWidget(parent), m_data(data), m_theme(Theme::light()) {
+    setObjectName(QStringLiteral("plot.layout"));
     setMouseTracking(true);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     TimeState* time = data->time();

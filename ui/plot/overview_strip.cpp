@@ -26,6 +26,7 @@ constexpr double kTicks = 9;
 
 OverviewStrip::OverviewStrip(RunData* data, QWidget* parent)
     : QWidget(parent), m_data(data), m_theme(Theme::light()) {
+    setObjectName(QStringLiteral("plot.overview"));
     setMouseTracking(true);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     TimeState* time = data->time();

@@ -6,6 +6,7 @@
 
 #include <qcustomplot.h>
 
+#include "sim_engine/analyze/csv.h"
 #include "ui/plot/plot_text.h"
 
 namespace shardscope::ui {
@@ -27,7 +28,9 @@ constexpr double kFarBudget = 2.5;
 } // namespace
 
 RamTimelineView::RamTimelineView(RunData* data, QWidget* parent)
-    : TimePlot(data, tr("RAM"), parent) {}
+    : TimePlot(data, tr("RAM"), parent) {
+    setObjectName(QStringLiteral("plot.ram"));
+}
 
 Bytes RamTimelineView::budget() const {
     const trace::Trace* shown = data()->measured() ? data()->measured() : data()->predicted();
@@ -323,6 +326,11 @@ QString RamTimelineView::changeOver(TimeRange range) const {
     return tr("%1, peak %2")
         .arg(signedBytesText((memory.totalAt(range.end) - memory.totalAt(range.begin)).value))
         .arg(bytesText(memory.peakWithin(range.begin, range.end).value));
+}
+
+std::string
+RamTimelineView::csvOf(const RunIndex& index, const trace::Legend&, TimeRange range) const {
+    return analyze::memoryCsv(index, range.begin, range.end);
 }
 
 } // namespace shardscope::ui

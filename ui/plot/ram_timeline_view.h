@@ -22,6 +22,8 @@ protected:
     void paintHover(QPainter& painter) override;
     std::optional<Hit> hitAt(QPointF position) const override;
     std::vector<HeaderChip> headerChips() const override;
+    std::string csvOf(const analyze::RunIndex& index, const trace::Legend& legend, TimeRange range)
+        const override;
     QString changeOver(TimeRange range) const override;
 
 private:

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QResizeEvent>
 #include <QVBoxLayout>
 
@@ -328,8 +331,40 @@ void TimePlot::doubleClicked(QPointF position) {
     time()->zoomTo({range->begin - margin, range->end + margin});
 }
 
+QString TimePlot::csv() const {
+    const trace::Trace* shown = m_data->shown();
+    if (!shown)
+        return {};
+    return QString::fromStdString(csvOf(*m_data->shownIndex(), shown->legend, time()->visible()));
+}
+
 void TimePlot::contextMenu(QPoint globalPosition) {
-    emit contextMenuWanted(globalPosition);
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->setObjectName(QStringLiteral("plot.menu"));
+    const auto add = [menu](const QString& text, bool enabled, auto&& act) {
+        QAction* action = menu->addAction(text);
+        action->setEnabled(enabled);
+        QObject::connect(action, &QAction::triggered, menu, act);
+    };
+    TimeState* state = time();
+    const auto selection = state->selection();
+    add(tr("Zoom to the selection\tEnter"), selection.has_value(),
+        [state] { state->zoomToSelection(); });
+    add(tr("Filter by the selection\tF"), selection.has_value(), [state, selection] {
+        if (selection)
+            state->pushFilter(*selection);
+    });
+    menu->addSeparator();
+    add(tr("Show all\tHome"), !state->showsAll(), [state] { state->home(); });
+    add(tr("Back\tBackspace"), state->canGoBack(), [state] { state->back(); });
+    add(tr("Fit the values"), m_userValues.has_value(), [this] { resetValues(); });
+    menu->addSeparator();
+    add(tr("Copy the picture"), true, [this] { QGuiApplication::clipboard()->setPixmap(grab()); });
+    add(tr("Copy as CSV"), m_data->shownIndex() != nullptr,
+        [this] { QGuiApplication::clipboard()->setText(csv()); });
+    emit contextMenuAboutToShow(menu);
+    menu->popup(globalPosition);
 }
 
 } // namespace shardscope::ui

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@ class QCPAxisRect;
 class QCPLayer;
 class QPainter;
 class QCustomPlot;
+class QMenu;
 
 namespace shardscope::ui {
 
@@ -59,6 +61,8 @@ public:
     void setTimeAxisVisible(bool visible);
     /// Writes the chart as it stands to a .png or .pdf file; false where that fails.
     bool exportTo(const QString& path);
+    /// The data behind what is visible as CSV; empty where there is none.
+    QString csv() const;
     /// The pixels between which every chart draws time: left and right edge within the widget.
     int plotLeft() const;
     int plotRight() const;
@@ -71,7 +75,8 @@ signals:
     void itemActivated(shardscope::ui::Item item, shardscope::base::Nanos time, QString text);
     /// For the status bar: the value under the pointer and the next useful gesture.
     void statusChanged(const QString& text);
-    void contextMenuWanted(const QPoint& globalPosition);
+    /// The menu of a right click, before it is shown: for actions of the page.
+    void contextMenuAboutToShow(QMenu* menu);
 
 protected:
     TimePlot(RunData* data, const QString& title, QWidget* parent);
@@ -84,6 +89,8 @@ protected:
     virtual void prepare() {}
     virtual std::optional<Hit> hitAt(QPointF position) const = 0;
     virtual std::vector<HeaderChip> headerChips() const = 0;
+    virtual std::string
+    csvOf(const analyze::RunIndex& index, const trace::Legend& legend, TimeRange range) const = 0;
     /// "+3.1 MiB" and the like: how the value changes over a range of time; empty: no such value.
     virtual QString changeOver(TimeRange range) const;
     virtual void themeChanged() {}

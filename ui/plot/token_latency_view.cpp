@@ -8,6 +8,7 @@
 
 #include <qcustomplot.h>
 
+#include "sim_engine/analyze/csv.h"
 #include "ui/plot/axis_ticks.h"
 #include "ui/plot/plot_text.h"
 
@@ -39,6 +40,7 @@ constexpr std::array<Part, 4> kParts{
 
 TokenLatencyView::TokenLatencyView(RunData* data, QWidget* parent)
     : TimePlot(data, tr("Tokens"), parent) {
+    setObjectName(QStringLiteral("plot.tokens"));
     valueAxis()->setTicker(QSharedPointer<QCPAxisTicker>(new TimeTicker(kValueTicks)));
 }
 
@@ -256,6 +258,11 @@ QString TokenLatencyView::changeOver(TimeRange range) const {
     return tr("%1 tokens, p50 %2, max %3")
         .arg(p.count)
         .arg(spanText(Nanos(p.p50)), spanText(Nanos(p.max)));
+}
+
+std::string
+TokenLatencyView::csvOf(const RunIndex& index, const trace::Legend&, TimeRange range) const {
+    return analyze::tokensCsv(index, range.begin, range.end);
 }
 
 } // namespace shardscope::ui

@@ -36,7 +36,8 @@ public:
     const analyze::RunIndex* predictedIndex() const {
         return m_predicted ? &m_predictedIndex : nullptr;
     }
-    /// The index that a view without a second layer shows: measured, else predicted.
+    /// The trace that a view without a second layer shows: measured, else predicted.
+    const trace::Trace* shown() const { return m_measured ? m_measured : m_predicted.get(); }
     const analyze::RunIndex* shownIndex() const;
 
     TimeState* time() { return &m_time; }
