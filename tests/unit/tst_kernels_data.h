@@ -12,6 +12,7 @@
 
 #include "device_agent/engine/kernels/reference.h"
 #include "device_agent/engine/kernels/vector_targets.h"
+#include "device_agent/engine/quantize/quantize_row.h"
 
 namespace shardscope::engine::kernels {
 
@@ -23,12 +24,29 @@ inline std::vector<float> randomFloats(std::size_t count, unsigned seed, float d
     return values;
 }
 
-/// Floats as bytes at an address that is no multiple of two.
+inline constexpr WeightType kWeightTypes[] = {WeightType::F32,  WeightType::F16,  WeightType::Q8_0,
+                                              WeightType::Q4_0, WeightType::Q4_1, WeightType::Q5_0,
+                                              WeightType::Q5_1};
+
+/// Whether rows of `cols` elements are whole blocks.
+inline bool canHold(WeightType type, std::size_t cols) {
+    return cols % weightBlock(type) == 0;
+}
+
+/// Floats as weights at an address that is no multiple of two.
 class OddBytes {
 public:
     OddBytes(WeightType type, const std::vector<float>& values)
         : m_bytes(weightBytes(type, values.size()) + 2) {
         m_offset = reinterpret_cast<std::uintptr_t>(m_bytes.data()) % 2 == 0 ? 1 : 0;
+        if (weightBlock(type) > 1) {
+            constexpr model::DType kNames[] = {
+                model::DType::F32,  model::DType::F16,  model::DType::Q8_0, model::DType::Q4_0,
+                model::DType::Q4_1, model::DType::Q5_0, model::DType::Q5_1};
+            const auto name = kNames[static_cast<std::size_t>(type)];
+            quantizeRow(name, values.data(), values.size(), m_bytes.data() + m_offset);
+            return;
+        }
         for (std::size_t i = 0; i < values.size(); ++i) {
             std::byte* const at = m_bytes.data() + m_offset + weightBytes(type, i);
             const std::uint16_t half = reference::floatToHalf(values[i]);

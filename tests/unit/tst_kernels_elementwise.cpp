@@ -94,6 +94,31 @@ private slots:
             QCOMPARE(floats[i], reference::halfToFloat(halves[i]));
     }
 
+    void blocksOfAnyBytesAreUnpackedExactly_data() { addVectorTargets(); }
+    void blocksOfAnyBytesAreUnpackedExactly() {
+        const VectorTargetOfRow target;
+        std::mt19937 random(7);
+        for (const WeightType type : kWeightTypes) {
+            const std::size_t count = 32 * 500;
+            std::vector<std::byte> bytes(weightBytes(type, count) + 1);
+            for (std::byte& b : bytes)
+                b = static_cast<std::byte>(random());
+            // Every float16 is the top of a float32 there; a clear high bit of the exponent keeps
+            // both finite.
+            const std::size_t unit = weightBlockBytes(type);
+            for (std::size_t at = 1; at < bytes.size(); at += unit) {
+                bytes[at + (type == WeightType::F32 ? 3 : 1)] &= std::byte{0xBF};
+                if (type == WeightType::Q4_1 || type == WeightType::Q5_1)
+                    bytes[at + 3] &= std::byte{0xBF};
+            }
+            const WeightView view{bytes.data() + 1, type, 1, count};
+            std::vector<float> floats(count);
+            unpack(type, view.data, count, floats.data());
+            for (std::size_t i = 0; i < count; ++i)
+                QCOMPARE(floats[i], static_cast<float>(reference::weightAt(view, 0, i)));
+        }
+    }
+
     void addToAddsAtAnyAddress() {
         std::vector<float> y = randomFloats(37, 1);
         const std::vector<float> before = y;

@@ -10,7 +10,8 @@ struct Shape {
 };
 
 const Shape kShapes[] = {{1, 1, 1},    {3, 5, 7},      {13, 50, 63},   {14, 32, 64},
-                         {15, 33, 66}, {77, 200, 240}, {130, 70, 384}, {29, 384, 100}};
+                         {15, 33, 66}, {77, 200, 240}, {130, 70, 384}, {29, 384, 100},
+                         {9, 37, 32},  {20, 65, 224},  {3, 9, 1056}};
 
 /// A product with everything that an epilogue can do; C begins as the addend.
 struct Product {
@@ -55,6 +56,14 @@ std::vector<float> matvecOf(const Product& p, unsigned threads) {
     return out;
 }
 
+std::vector<std::pair<WeightType, std::size_t>> typesAndRows() {
+    std::vector<std::pair<WeightType, std::size_t>> all;
+    for (const WeightType type : kWeightTypes)
+        for (const std::size_t m : {1u, 2u, 3u, 4u, 7u, 8u, 11u})
+            all.emplace_back(type, m);
+    return all;
+}
+
 } // namespace
 
 class TestKernelProducts : public QObject {
@@ -64,7 +73,9 @@ private slots:
     void gemmAgreesWithTheReference() {
         const VectorTargetOfRow target;
         for (const Shape& shape : kShapes)
-            for (const WeightType type : {WeightType::F32, WeightType::F16}) {
+            for (const WeightType type : kWeightTypes) {
+                if (!canHold(type, shape.k))
+                    continue;
                 const Product p(shape, type);
                 std::vector<float> wanted = p.c;
                 reference::gemm(p.gemm(wanted));
@@ -93,31 +104,33 @@ private slots:
     void gemmBitsDependNotOnThreadsOrOtherRows_data() { addVectorTargets(); }
     void gemmBitsDependNotOnThreadsOrOtherRows() {
         const VectorTargetOfRow target;
-        const Product p({77, 100, 200}, WeightType::F16);
-        const std::vector<float> whole = gemmOf(p, 1);
-        for (const unsigned threads : {2u, 3u, 5u})
-            QVERIFY(sameBits(gemmOf(p, threads), whole));
-        // Any rows of A with any columns of W, at whatever place of a tile they come to stand.
-        ThreadPool pool(1);
-        std::vector<std::byte> scratch(gemmScratchBytes(100, 200, 1));
-        for (const std::size_t row : {0u, 5u, 40u, 76u})
-            for (const std::size_t column : {0u, 1u, 31u, 70u}) {
-                const std::size_t rows = std::min<std::size_t>(77 - row, 17);
-                const std::size_t columns = std::min<std::size_t>(100 - column, 45);
-                std::vector<float> out = p.c;
-                Gemm part = p.gemm(out);
-                part.a += row * part.lda;
-                part.rows = rows;
-                part.weights = part.weights.slice(column, columns);
-                part.c += row * part.ldc + column;
-                part.epilogue.bias += column * sizeof(float);
-                part.epilogue.addend = reinterpret_cast<const std::byte*>(part.c);
-                gemm(pool, part, scratch);
-                for (std::size_t r = 0; r < rows; ++r) {
-                    const std::size_t at = (row + r) * 100 + column;
-                    QVERIFY(sameBits(&out[at], &whole[at], columns));
+        for (const WeightType type : kWeightTypes) {
+            const Product p({77, 100, 192}, type);
+            const std::vector<float> whole = gemmOf(p, 1);
+            for (const unsigned threads : {2u, 3u, 5u})
+                QVERIFY(sameBits(gemmOf(p, threads), whole));
+            // Any rows of A with any columns of W, at whatever place of a tile they come to stand.
+            ThreadPool pool(1);
+            std::vector<std::byte> scratch(gemmScratchBytes(100, 192, 1));
+            for (const std::size_t row : {0u, 5u, 40u, 76u})
+                for (const std::size_t column : {0u, 1u, 31u, 70u}) {
+                    const std::size_t rows = std::min<std::size_t>(77 - row, 17);
+                    const std::size_t columns = std::min<std::size_t>(100 - column, 45);
+                    std::vector<float> out = p.c;
+                    Gemm part = p.gemm(out);
+                    part.a += row * part.lda;
+                    part.rows = rows;
+                    part.weights = part.weights.slice(column, columns);
+                    part.c += row * part.ldc + column;
+                    part.epilogue.bias += column * sizeof(float);
+                    part.epilogue.addend = reinterpret_cast<const std::byte*>(part.c);
+                    gemm(pool, part, scratch);
+                    for (std::size_t r = 0; r < rows; ++r) {
+                        const std::size_t at = (row + r) * 100 + column;
+                        QVERIFY(sameBits(&out[at], &whole[at], columns));
+                    }
                 }
-            }
+        }
     }
 
     void gemmTouchesNothingBesideItsColumns() {
@@ -137,7 +150,9 @@ private slots:
         const VectorTargetOfRow target;
         for (const std::size_t m : {1u, 2u, 3u, 5u, 8u, 15u})
             for (const Shape& s : kShapes)
-                for (const WeightType type : {WeightType::F32, WeightType::F16}) {
+                for (const WeightType type : kWeightTypes) {
+                    if (!canHold(type, s.k))
+                        continue;
                     const Product p({m, s.n, s.k}, type);
                     std::vector<float> wanted = p.c;
                     reference::matvec(p.matvec(wanted));
@@ -148,8 +163,8 @@ private slots:
     void matvecBitsDependNotOnThreadsRowsOrSplits_data() { addVectorTargets(); }
     void matvecBitsDependNotOnThreadsRowsOrSplits() {
         const VectorTargetOfRow target;
-        for (const std::size_t m : {1u, 2u, 3u, 4u, 7u, 8u, 11u}) {
-            const Product p({m, 203, 100}, WeightType::F16);
+        for (const auto& [type, m] : typesAndRows()) {
+            const Product p({m, 203, type == WeightType::F16 ? 100u : 96u}, type);
             const std::vector<float> whole = matvecOf(p, 1);
             QVERIFY(sameBits(matvecOf(p, 3), whole));
             ThreadPool pool(2);
