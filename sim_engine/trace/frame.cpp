@@ -80,14 +80,16 @@ bool FrameReader::skipToMagic() {
 
 std::optional<Frame> FrameReader::next() {
     while (skipToMagic()) {
-        if (m_buffer.size() - m_at < kFrameHeaderBytes)
-            return std::nullopt;
+        const std::size_t have = m_buffer.size() - m_at;
         const char* header = m_buffer.data() + m_at;
-        const auto length = loadAs<std::uint32_t>(header + kLengthAt);
-        if (length <= kLargestPayload && m_buffer.size() - m_at < kFrameHeaderBytes + length)
+        const std::size_t length =
+            have < kFrameHeaderBytes ? 0 : loadAs<std::uint32_t>(header + kLengthAt);
+        const bool isWhole = have >= kFrameHeaderBytes + length;
+        if (!isWhole && length <= kLargestPayload && !m_ended)
             return std::nullopt;
-        const std::string_view payload(header + kFrameHeaderBytes, length);
-        if (length > kLargestPayload ||
+        const std::string_view payload =
+            isWhole ? std::string_view(header + kFrameHeaderBytes, length) : std::string_view();
+        if (!isWhole || length > kLargestPayload ||
             checksum(header, payload) != loadAs<std::uint32_t>(header + kCrcAt)) {
             ++m_at; // not a frame: look for the next magic behind this one
             ++m_skipped;
@@ -96,7 +98,8 @@ std::optional<Frame> FrameReader::next() {
         m_at += kFrameHeaderBytes + length;
         const auto version = loadAs<std::uint8_t>(header + kVersionAt);
         const auto kind = static_cast<FrameKind>(header[kKindAt]);
-        const bool known = kind == FrameKind::Control || kind == FrameKind::Events;
+        const bool known = (kind == FrameKind::Control || kind == FrameKind::Events) &&
+                           loadAs<std::uint16_t>(header + kFlagsAt) == 0;
         if (version != kFrameVersion)
             m_otherVersion = version;
         if (version != kFrameVersion || !known ||

@@ -48,12 +48,16 @@ class FrameReader {
 public:
     void push(std::string_view bytes);
 
+    /// No more bytes come: what waits for the rest of its frame is damage, behind which whole
+    /// frames may stand.
+    void end() { m_ended = true; }
+
     /// The next frame; none until more bytes come.
     std::optional<Frame> next();
 
     /// Bytes that were no part of an intact frame.
     std::uint64_t skippedBytes() const { return m_skipped; }
-    /// Frames of a newer version or kind, skipped whole.
+    /// Frames of another version, of a kind or with flags that we do not know: skipped whole.
     std::uint64_t unknownFrames() const { return m_unknown; }
     /// Set when a frame of another protocol version was met.
     std::optional<std::uint8_t> otherVersion() const { return m_otherVersion; }
@@ -65,6 +69,7 @@ private:
 
     std::string m_buffer;
     std::size_t m_at = 0;
+    bool m_ended = false;
     std::uint64_t m_skipped = 0;
     std::uint64_t m_unknown = 0;
     std::optional<std::uint8_t> m_otherVersion;

@@ -40,27 +40,39 @@ Enum enumAt(const Json& value, std::size_t count) {
     return static_cast<Enum>(n);
 }
 
+Bytes bytesAt(const Json& value) {
+    const auto n = value.get<std::int64_t>();
+    if (n < 0)
+        throw Json::other_error::create(501, "a negative size", &value);
+    return Bytes(n);
+}
+
+/// Views index by it, so it lies within the table or is none.
+std::uint32_t shardAt(const Json& value, std::size_t count) {
+    const auto n = value.get<std::int64_t>();
+    if (n >= static_cast<std::int64_t>(count))
+        throw Json::other_error::create(501, "a shard out of range", &value);
+    return n < 0 ? base::ShardId::kNone : static_cast<std::uint32_t>(n);
+}
+
 /// Throws nlohmann's exceptions, which legendFromJson turns into an Error.
 Legend parse(const Json& d) {
     Legend legend;
     legend.planHash = d.at("plan_hash").get<std::string>();
-    legend.peak = Bytes(d.at("peak_bytes").get<std::int64_t>());
-    legend.budget = Bytes(d.at("budget_bytes").get<std::int64_t>());
-    for (const Json& op : d.at("ops")) {
-        const auto shard = op.at(3).get<std::int64_t>();
+    legend.peak = bytesAt(d.at("peak_bytes"));
+    legend.budget = bytesAt(d.at("budget_bytes"));
+    const std::size_t shards = d.at("shards").size();
+    for (const Json& op : d.at("ops"))
         legend.ops.push_back(
             {op.at(0).get<std::string>(), enumAt<model::OpKind>(op.at(1), model::kOpKindCount),
-             op.at(2).get<std::int32_t>(),
-             shard < 0 ? base::ShardId::kNone : static_cast<std::uint32_t>(shard)});
-    }
+             op.at(2).get<std::int32_t>(), shardAt(op.at(3), shards)});
     for (const Json& s : d.at("shards"))
         legend.shards.push_back(
-            {s.at(0).get<std::string>(), Bytes(s.at(1).get<std::int64_t>()),
-             Bytes(s.at(2).get<std::int64_t>()), s.at(3).get<bool>()});
+            {s.at(0).get<std::string>(), bytesAt(s.at(1)), bytesAt(s.at(2)), s.at(3).get<bool>()});
     for (const Json& b : d.at("buffers"))
         legend.buffers.push_back(
             {b.at(0).get<std::string>(), enumAt<model::Region>(b.at(1), model::kRegionCount),
-             Bytes(b.at(2).get<std::int64_t>())});
+             bytesAt(b.at(2))});
     legend.notes = d.at("notes").get<std::vector<std::string>>();
     return legend;
 }

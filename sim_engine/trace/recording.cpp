@@ -14,6 +14,12 @@ using base::Error;
 using base::ErrorCode;
 using base::Status;
 
+Json parseControl(std::string_view text) {
+    constexpr int kDeepest = 32;
+    return Json::parse(
+        text, [](int depth, Json::parse_event_t, Json&) { return depth <= kDeepest; }, false);
+}
+
 Status RecordingBuilder::add(const Frame& frame) {
     if (frame.kind == FrameKind::Control)
         return addControl(frame.payload);
@@ -22,12 +28,17 @@ Status RecordingBuilder::add(const Frame& frame) {
 }
 
 Status RecordingBuilder::addControl(std::string_view text) {
-    const Json document = Json::parse(text, nullptr, false);
+    const Json document = parseControl(text);
     if (!document.is_object())
         return Error{
             ErrorCode::BadInput, "a control frame that is no JSON object", "recording",
             "record the run again"};
     if (document.contains("run")) {
+        // Another legend would give the ids of the events before it another meaning.
+        if (!m_recording.run.is_null() || !m_recording.trace.events.empty())
+            return Error{
+                ErrorCode::BadInput, "a second run, or one that begins after its events",
+                "recording", "record each run by itself"};
         m_recording.run = document["run"];
         if (!m_recording.run.is_object() || !m_recording.run.contains("legend"))
             return Error{
@@ -101,6 +112,12 @@ base::Result<Recording> readRecording(const std::string& path) {
     FrameReader reader;
     RecordingBuilder builder;
     std::vector<char> piece(1 << 20);
+    const auto takeAll = [&]() -> Status {
+        while (const auto frame = reader.next())
+            if (Status status = builder.add(*frame); !status)
+                return status;
+        return {};
+    };
     for (Bytes at; at < file->size();) {
         const Bytes n(
             std::min(file->size().value - at.value, static_cast<std::int64_t>(piece.size())));
@@ -108,10 +125,12 @@ base::Result<Recording> readRecording(const std::string& path) {
             return status.error();
         at += n;
         reader.push({piece.data(), n.size()});
-        while (const auto frame = reader.next())
-            if (Status status = builder.add(*frame); !status)
-                return status.error();
+        if (Status status = takeAll(); !status)
+            return status.error();
     }
+    reader.end();
+    if (Status status = takeAll(); !status)
+        return status.error();
     Recording recording = builder.take();
     recording.skippedBytes = reader.skippedBytes() + reader.pendingBytes();
     if (recording.run.is_null())

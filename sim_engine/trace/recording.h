@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,10 @@
 #include "sim_engine/trace/trace.h"
 
 namespace shardscope::trace {
+
+/// The JSON of a control frame; discarded where it is none. What is nested deeper than any document
+/// of ours is left out, so that no input exhausts the stack of those who walk the result.
+nlohmann::ordered_json parseControl(std::string_view text);
 
 /// What a recording holds beside its events.
 struct Recording {
@@ -29,7 +34,8 @@ struct Recording {
 class RecordingBuilder {
 public:
     /// Takes a control or event frame that belongs to a run; BadInput for a legend or JSON that
-    /// cannot be read. Event ids beyond the legend are counted as unknown and left out.
+    /// cannot be read, and for a second run. Event ids beyond the legend are counted as unknown and
+    /// left out.
     base::Status add(const Frame& frame);
 
     const Recording& recording() const { return m_recording; }
