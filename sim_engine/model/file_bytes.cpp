@@ -34,7 +34,8 @@ FileBytes::~FileBytes() {
 }
 
 base::Result<FileBytes> FileBytes::open(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // Without O_NONBLOCK a named pipe would make us wait for somebody who writes to it.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return Error{ErrorCode::BadInput, std::strerror(errno), path, "check the path"};
     struct stat info {};

@@ -116,6 +116,10 @@ base::Result<BoardProfile> profileFromJson(const Json& document) {
     p.threadEfficiency = in.real("thread_efficiency", 0, 1);
     p.pageFaultNs = in.real("page_fault_ns", 0, 1e9);
     p.overlap = in.real("overlap", 0, 1);
+    if (p.ramReserved > p.ramTotal)
+        in.fail("ram_reserved_bytes", "is more than there is");
+    if (p.fastCores > p.cores)
+        in.fail("fast_cores", "is more than there are");
     if (!in.error().empty())
         return base::Error{
             base::ErrorCode::BadInput, in.error(),
