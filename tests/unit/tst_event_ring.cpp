@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include <QTest>
+
+#include "sim_engine/trace/event_ring.h"
+
+using namespace shardscope;
+using trace::Event;
+using trace::EventRing;
+
+namespace {
+
+Event numbered(std::uint64_t n) {
+    Event e;
+    e.t_ns = n;
+    e.a = ~n;
+    return e;
+}
+
+} // namespace
+
+class TestEventRing : public QObject {
+    Q_OBJECT
+
+private slots:
+    void givesEventsOldestFirst();
+    void aFullRingDropsAndCounts();
+    void drainsInPieces();
+    void oneThreadWritesWhileAnotherReads();
+};
+
+void TestEventRing::givesEventsOldestFirst() {
+    EventRing ring(8);
+    std::vector<Event> out(8);
+    std::uint64_t written = 0, read = 0;
+    for (int round = 0; round < 100; ++round) { // over the end of the ring again and again
+        for (int i = 0; i < 1 + round % 8; ++i)
+            ring.push(numbered(written++));
+        const std::size_t n = ring.drain(out);
+        for (std::size_t i = 0; i < n; ++i)
+            QVERIFY(out[i] == numbered(read++));
+        QCOMPARE(read, written);
+    }
+    QCOMPARE(ring.takeDropped(), std::uint64_t{0});
+}
+
+void TestEventRing::aFullRingDropsAndCounts() {
+    EventRing ring(4);
+    for (std::uint64_t i = 0; i < 10; ++i)
+        ring.push(numbered(i));
+    std::vector<Event> out(16);
+    QCOMPARE(ring.drain(out), std::size_t{4});
+    QVERIFY(out[0] == numbered(0) && out[3] == numbered(3));
+    QCOMPARE(ring.takeDropped(), std::uint64_t{6});
+    QCOMPARE(ring.takeDropped(), std::uint64_t{0});
+    QCOMPARE(ring.drain(out), std::size_t{0});
+    ring.push(numbered(11));
+    QCOMPARE(ring.drain(out), std::size_t{1});
+    QVERIFY(out[0] == numbered(11));
+}
+
+void TestEventRing::drainsInPieces() {
+    EventRing ring(16);
+    for (std::uint64_t i = 0; i < 10; ++i)
+        ring.push(numbered(i));
+    std::vector<Event> out(3);
+    std::uint64_t read = 0;
+    for (std::size_t n = ring.drain(out); n > 0; n = ring.drain(out))
+        for (std::size_t i = 0; i < n; ++i)
+            QVERIFY(out[i] == numbered(read++));
+    QCOMPARE(read, std::uint64_t{10});
+}
+
+void TestEventRing::oneThreadWritesWhileAnotherReads() {
+    constexpr std::uint64_t kEvents = 300000;
+    EventRing ring(256);
+    std::atomic<bool> done = false;
+    std::thread writer([&] {
+        for (std::uint64_t i = 0; i < kEvents; ++i) {
+            ring.push(numbered(i));
+            if (i % 64 == 0)
+                std::this_thread::yield();
+        }
+        done = true;
+    });
+    std::vector<Event> out(100);
+    std::uint64_t read = 0, next = 0;
+    bool ordered = true;
+    for (bool last = false;;) {
+        const std::size_t n = ring.drain(out);
+        for (std::size_t i = 0; i < n; ++i, ++read) {
+            ordered = ordered && out[i].t_ns >= next && out[i].a == ~out[i].t_ns;
+            next = out[i].t_ns + 1;
+        }
+        if (n == 0 && last)
+            break;
+        last = n == 0 && done;
+    }
+    writer.join();
+    QVERIFY(ordered);
+    QCOMPARE(read + ring.takeDropped(), kEvents);
+}
+
+QTEST_APPLESS_MAIN(TestEventRing)
+#include "tst_event_ring.moc"
