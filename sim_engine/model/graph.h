@@ -95,6 +95,8 @@ struct Buffer {
     std::string name;
     Region region = Region::Activations;
     base::Bytes bytes;
+    /// Filled window by window of a batch, so it lives from the first one's encoding on.
+    bool keptOverBatch = false;
 };
 
 struct Pass {
@@ -107,6 +109,7 @@ struct Graph {
     std::vector<Op> ops;
     std::vector<Pass> passes; ///< indexed by PassKind
     std::int32_t promptTokens = 0;
+    std::int32_t batch = 1;      ///< windows that are decoded together, at the most
     std::int32_t mostTokens = 0; ///< that a window can have: the last one has no position left
 
     const Op& op(base::OpId id) const { return ops[id.index()]; }
@@ -132,7 +135,7 @@ struct GraphOptions {
     std::int32_t maxTokens = 224;
     std::int32_t promptTokens = 0; ///< 0: the family's usual prompt
     std::int32_t vocabShards = 0;  ///< 0: about the size of the largest decoder shard
-    std::int32_t batch = 1;
+    std::int32_t batch = 1;        ///< windows that are decoded together
     std::int32_t threads = 1;
     Granularity decoder;
 };

@@ -27,6 +27,7 @@ public:
           m_textPositions(whisperTextPositions(m_shape, options)) {
         m_graph.promptTokens =
             options.promptTokens > 0 ? options.promptTokens : whisperPromptTokens(m_shape);
+        m_graph.batch = options.batch;
         m_graph.mostTokens =
             static_cast<std::int32_t>(m_shape.textPositions) - m_graph.promptTokens + 1;
     }
@@ -132,11 +133,12 @@ void Builder::layVocabulary() {
 }
 
 void Builder::layBuffers() {
-    const std::int64_t d = m_d, p = m_positions, prompt = m_graph.promptTokens;
+    const std::int64_t d = m_d, p = m_positions, batch = m_graph.batch;
+    const std::int64_t rows = m_graph.promptTokens * batch; // of a decoding pass, at the most
     const std::int64_t frames = 2 * p + 2;
     const auto f32 = [](std::int64_t n) { return Bytes(4 * n); };
     const auto lay = [&](const char* name, Region region, Bytes bytes) {
-        m_graph.buffers.push_back({name, region, bytes});
+        m_graph.buffers.push_back({name, region, bytes, false});
     };
     const std::int64_t heads = m_shape.textHeads, threads = m_options.threads;
     const Bytes encoderScratch = std::max(
@@ -156,26 +158,32 @@ void Builder::layBuffers() {
     lay("encoder v", Region::Activations, f32(p * d));
     lay("encoder hidden", Region::Activations, f32(p * 4 * d));
     lay("encoder scratch", Region::Scratch, encoderScratch);
-    lay("encoder output", shared() ? Region::CrossKv : Region::Activations, f32(p * d));
+    lay("encoder output", shared() ? Region::CrossKv : Region::Activations,
+        f32(p * d) * (shared() ? batch : 1));
+    m_graph.buffers.back().keptOverBatch = shared() && batch > 1;
     lay("cross rows", Region::Activations, shared() ? Bytes(0) : f32(p * d));
-    lay("decoder x", Region::Activations, f32(prompt * d));
-    lay("decoder norm", Region::Activations, f32(prompt * d));
-    lay("decoder q", Region::Activations, f32(prompt * d));
-    lay("decoder row", Region::Activations, f32(prompt * d));
-    lay("decoder hidden", Region::Activations, f32(prompt * 4 * d));
+    lay("decoder x", Region::Activations, f32(rows * d));
+    lay("decoder norm", Region::Activations, f32(rows * d));
+    lay("decoder q", Region::Activations, f32(rows * d));
+    lay("decoder row", Region::Activations, f32(rows * d));
+    lay("decoder hidden", Region::Activations, f32(rows * 4 * d));
     lay("decoder scratch", Region::Scratch, decoderScratch);
-    lay("logits", Region::Activations, f32(m_rowsPerVocabShard));
+    lay("logits", Region::Activations, f32(m_rowsPerVocabShard * batch));
     const Bytes tokenRow =
         m_card.tensor(m_card.find("decoder.token_embedding.weight")).bytesPerRow();
-    lay("embedding rows", Region::Activations, (tokenRow + f32(d)) * prompt);
+    lay("embedding rows", Region::Activations, (tokenRow + f32(d)) * rows);
     for (std::int64_t i = 0; !shared() && i < m_shape.textLayers; ++i)
         m_graph.buffers.push_back(
             {base::formatted("cross KV %d", static_cast<int>(i)), Region::CrossKv,
-             kvRowBytes(m_options.crossKv, d, heads) * (2 * paddedPositions(m_crossPositions))});
+             kvRowBytes(m_options.crossKv, d, heads) *
+                 (2 * paddedPositions(m_crossPositions) * batch),
+             batch > 1});
     for (std::int64_t i = 0; i < m_shape.textLayers; ++i)
         m_graph.buffers.push_back(
             {base::formatted("self KV %d", static_cast<int>(i)), Region::SelfKv,
-             kvRowBytes(m_options.selfKv, d, heads) * (2 * paddedPositions(m_textPositions))});
+             kvRowBytes(m_options.selfKv, d, heads) *
+                 (2 * paddedPositions(m_textPositions) * batch),
+             false});
 }
 
 void Builder::buildEncode() {

@@ -24,8 +24,8 @@ public:
                 continue;
             const bool weights = taken.kind == StepKind::Load;
             steps.push_back(
-                {weights ? StepKind::Evict : StepKind::Free, false, Reason::PhaseEnded, taken.id,
-                 taken.block});
+                {weights ? StepKind::Evict : StepKind::Free, false, false, Reason::PhaseEnded,
+                 taken.id, taken.block});
         }
         return steps;
     }

@@ -98,6 +98,8 @@ layOut(const model::Graph& graph, const std::vector<Shard>& shards, const Reside
     for (std::size_t i = 0; i < lives.size(); ++i) {
         const model::Buffer& b = graph.buffers[i];
         const bool used = !lives[i].empty() && b.bytes > Bytes(0);
+        if (used && b.keptOverBatch)
+            lives[i] = {{0, decode}};
         layout.ofBuffer.push_back(
             used ? add(b.name, b.region, b.bytes, std::move(lives[i])) : BlockId());
     }

@@ -65,7 +65,8 @@ enum class StepKind : std::uint8_t { Load, Evict, Alloc, Free, Compute };
 /// `id` is a ShardId (Load, Evict), BufferId (Alloc, Free) or OpId (Compute).
 struct Step {
     StepKind kind = StepKind::Compute;
-    bool firstWindowOnly = false; ///< a load that later windows find done
+    bool firstWindowOnly = false;  ///< a load that later windows find done
+    bool firstOfBatchOnly = false; ///< what the other windows of a batch find done
     Reason reason = Reason::Streamed;
     std::uint32_t id = 0;
     base::BlockId block; ///< the place in the arena (Load, Evict, Alloc, Free)
@@ -109,8 +110,10 @@ struct Plan {
     std::vector<base::BlockId> blockOfBuffer;
     base::Bytes peak; ///< of the map: the size of the arena
 
-    /// Steps of a window up to and including prefill: encode, cross, prefill.
+    /// Steps of a window up to and including prefill. The first `prefillAt` of them are encode and
+    /// cross, which each window of a batch goes through by itself before they are decoded together.
     std::vector<Step> window;
+    std::size_t prefillAt = 0;
     /// Different lists of steps that decoding a token can take, and which one step t >= 1 takes.
     std::vector<std::vector<Step>> cycles;
     std::vector<std::uint32_t> cycleOfStep; ///< index t-1; as many as maxTokens - 1

@@ -32,13 +32,13 @@ bool SlotCache::fetch(std::int64_t next, std::int64_t current, std::vector<Step>
         return false;
     Slot& slot = m_slots[chosen];
     if (slot.shard.valid())
-        out.push_back({StepKind::Evict, false, evictReason(), slot.shard.value, slot.block});
+        out.push_back({StepKind::Evict, false, false, evictReason(), slot.shard.value, slot.block});
     const bool missed = m_policy != Policy::Pin && m_wasLoaded[shard.index()];
     m_wasLoaded[shard.index()] = true;
     slot.shard = shard;
     slot.lastUse = next;
     out.push_back(
-        {StepKind::Load, false, missed ? Reason::Missed : Reason::Streamed, shard.value,
+        {StepKind::Load, false, false, missed ? Reason::Missed : Reason::Streamed, shard.value,
          slot.block});
     return true;
 }
@@ -105,7 +105,7 @@ Reason SlotCache::evictReason() const {
 void SlotCache::release(Reason reason, std::vector<Step>& out) {
     for (Slot& slot : m_slots)
         if (slot.shard.valid()) {
-            out.push_back({StepKind::Evict, false, reason, slot.shard.value, slot.block});
+            out.push_back({StepKind::Evict, false, false, reason, slot.shard.value, slot.block});
             slot.shard = {};
             slot.lastUse = -1;
         }

@@ -3,7 +3,9 @@
 // on the compute lane. What they differ in is the executor: one computes, the other adds up times.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim_engine/plan/closing.h"
@@ -12,13 +14,20 @@
 
 namespace shardscope::plan {
 
-/// Where an op stands in the run.
+/// Where an op stands in the run. A window is one sequence of tokens; the sequences of a batch are
+/// decoded together, always at the same position, until each has come to its end.
 struct OpContext {
     model::PassKind pass = model::PassKind::Encode;
-    std::int32_t window = 0;
+    std::int32_t window = 0;   ///< of an encode or cross op; else the first of the batch
+    std::int32_t sequence = 0; ///< of an encode or cross op: its place in the batch
     std::int32_t step = 0;     ///< decoding step; 0 is prefill
-    std::int32_t position = 0; ///< text position of its first token
-    std::int32_t tokens = 1;   ///< tokens that it works on
+    std::int32_t position = 0; ///< text position of the first token
+    std::int32_t tokens = 1;   ///< tokens of each sequence that the op works on
+    std::span<const std::int32_t> active{}; ///< places in the batch of the sequences that go on
+
+    std::int32_t sequences() const { return static_cast<std::int32_t>(active.size()); }
+    /// Rows of a decoding op: sequence after sequence, token after token.
+    std::int32_t rows() const { return sequences() * tokens; }
 };
 
 /// What walk() asks of an Executor (a class with these members):
@@ -31,50 +40,70 @@ struct OpContext {
 ///   void readRows(const Op&, const OpContext&); rows of tables that are not resident
 ///   void compute(OpId, const OpContext&);
 ///   void drain();                               returns when all loads are done
-///   bool nextToken(const OpContext&, std::uint32_t& token);   false: the window's text is over
+///   void nextTokens(const OpContext&, std::span<std::uint32_t> tokens, std::span<std::uint8_t>
+///   goOn);
+///                                               of each active sequence its token, and whether
+///                                               its text goes on
 template <typename Executor>
 class Walk {
 public:
     Walk(const Plan& plan, Executor& executor)
-        : m_plan(plan), m_graph(*plan.graph), m_executor(executor), m_fresh(plan.shards.size()) {}
+        : m_plan(plan), m_graph(*plan.graph), m_executor(executor), m_fresh(plan.shards.size()) {
+        const auto batch = static_cast<std::size_t>(m_graph.batch);
+        m_active.reserve(batch);
+        m_tokens.resize(batch);
+        m_goesOn.resize(batch);
+    }
 
     /// Runs all windows; the RunEnd event tells how it ended.
     void run(std::int32_t windows) {
         using trace::EventKind;
         const auto budget = m_plan.config.budget.value_or(base::Bytes(0));
         emit(EventKind::RunBegin, 0, m_plan.peak.value, budget.value, 0);
-        for (std::int32_t window = 0; window < windows && m_executor.goOn(); ++window)
-            runWindow(window, window + 1 == windows);
+        for (std::int32_t first = 0; first < windows && m_executor.goOn(); first += m_graph.batch)
+            runBatch(first, std::min(m_graph.batch, windows - first), windows);
         m_executor.drain();
         emit(EventKind::RunEnd, m_executor.goOn() ? 0 : 1, 0, 0, 0);
     }
 
 private:
-    void runWindow(std::int32_t window, bool isLast) {
-        emit(trace::EventKind::Window, static_cast<std::uint32_t>(window), 0, 0, 0);
-        m_context = {model::PassKind::Encode, window, 0, 0, m_graph.promptTokens};
+    void runBatch(std::int32_t first, std::int32_t count, std::int32_t windows) {
+        const std::span<const Step> steps(m_plan.window);
+        m_active.clear();
+        for (std::int32_t sequence = 0; sequence < count && m_executor.goOn(); ++sequence) {
+            const auto window = static_cast<std::uint32_t>(first + sequence);
+            emit(trace::EventKind::Window, window, 0, 0, 0);
+            m_context = {model::PassKind::Encode, first + sequence, sequence, 0, 0, 1, {}};
+            m_phaseOpen = false;
+            perform(steps.first(m_plan.prefillAt));
+            m_active.push_back(sequence);
+        }
+        m_context = {model::PassKind::Encode, first, 0, 0, 0, m_graph.promptTokens, m_active};
         m_phaseOpen = false;
-        perform(m_plan.window);
-        bool more = m_executor.goOn() && token();
-        while (more && m_context.step + 1 < m_plan.config.maxTokens) {
+        perform(steps.subspan(m_plan.prefillAt));
+        takeTokens();
+        while (m_executor.goOn() && !m_active.empty() &&
+               m_context.step < static_cast<std::int32_t>(m_plan.cycleOfStep.size())) {
             m_context.position += m_context.tokens;
             m_context.tokens = 1;
             ++m_context.step;
             enter(model::PassKind::Decode);
             perform(m_plan.stepsOf(m_context.step));
-            more = m_executor.goOn() && token();
+            takeTokens();
         }
-        if (isLast || !m_executor.goOn())
+        if (first + count >= windows || !m_executor.goOn())
             return;
         m_executor.drain();
         perform(closingSteps(m_plan, m_context.step));
     }
 
-    void perform(const std::vector<Step>& steps) {
+    void perform(std::span<const Step> steps) {
         for (const Step& step : steps) {
             if (!m_executor.goOn())
                 return;
             if (step.firstWindowOnly && m_context.window > 0)
+                continue;
+            if (step.firstOfBatchOnly && m_context.sequence > 0)
                 continue;
             perform(step);
         }
@@ -140,8 +169,8 @@ private:
         base::Bytes sum;
         for (const base::TensorId tensor : op.rowReads)
             sum += m_context.step == 0
-                       ? m_plan.card->tensor(tensor).bytesPerRow() * m_context.tokens
-                       : m_plan.rowReadBytes(tensor);
+                       ? m_plan.card->tensor(tensor).bytesPerRow() * m_context.rows()
+                       : m_plan.rowReadBytes(tensor) * m_context.rows();
         return sum;
     }
 
@@ -158,16 +187,27 @@ private:
             return;
         m_phaseOpen = true;
         m_context.pass = pass;
-        emit(
-            trace::EventKind::Phase, static_cast<std::uint32_t>(pass), m_context.tokens,
-            m_context.window, 0);
+        const std::int32_t rows = m_context.active.empty() ? 1 : m_context.rows();
+        emit(trace::EventKind::Phase, static_cast<std::uint32_t>(pass), rows, m_context.window, 0);
     }
 
-    bool token() {
-        std::uint32_t token = 0;
-        const bool more = m_executor.nextToken(m_context, token);
-        emit(trace::EventKind::Token, token, m_context.step, m_context.window, 0);
-        return more;
+    /// The tokens that the pass gave; sequences whose text is over leave the batch.
+    void takeTokens() {
+        if (!m_executor.goOn())
+            return;
+        const std::size_t count = m_active.size();
+        m_executor.nextTokens(
+            m_context, std::span(m_tokens).first(count), std::span(m_goesOn).first(count));
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            emit(
+                trace::EventKind::Token, m_tokens[i], m_context.step,
+                m_context.window + m_active[i], 0);
+            if (m_goesOn[i] != 0)
+                m_active[kept++] = m_active[i];
+        }
+        m_active.resize(kept);
+        m_context.active = m_active;
     }
 
     void emit(
@@ -187,6 +227,9 @@ private:
     const model::Graph& m_graph;
     Executor& m_executor;
     OpContext m_context;
+    std::vector<std::int32_t> m_active; ///< places in the batch of the sequences that go on
+    std::vector<std::uint32_t> m_tokens;
+    std::vector<std::uint8_t> m_goesOn;
     std::vector<bool> m_fresh; ///< by ShardId: loaded, and not used since
     bool m_phaseOpen = false;
 };

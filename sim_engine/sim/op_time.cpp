@@ -31,11 +31,13 @@ OpTimes::OpTimes(const plan::Plan& plan, const plan::BoardProfile& board)
 double OpTimes::nanos(base::OpId op, const plan::OpContext& c) const {
     const Terms& t = m_terms[op.index()];
     const bool decodes = c.pass >= model::PassKind::Prefill;
-    const double tokens = decodes && !t.lastTokenOnly ? c.tokens : 1;
+    const double tokens = decodes && !t.lastTokenOnly ? c.tokens : 1; // of a sequence
+    const double sequences = decodes ? c.sequences() : 1;
     // Positions that the tokens look back on, added up: p+1, p+2, ... for tokens at p, p+1, ...
-    const double positions = tokens * c.position + tokens * (tokens + 1) / 2;
-    const double flops = tokens * t.flopNs + positions * t.flopNsPerPosition;
-    const double bytes = t.weightNs + tokens * t.stateNs + positions * t.stateNsPerPosition;
+    const double positions = sequences * (tokens * c.position + tokens * (tokens + 1) / 2);
+    const double rows = sequences * tokens;
+    const double flops = rows * t.flopNs + positions * t.flopNsPerPosition;
+    const double bytes = t.weightNs + rows * t.stateNs + positions * t.stateNsPerPosition;
     return std::max(flops, bytes) + m_fixedNs;
 }
 

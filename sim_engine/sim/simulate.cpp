@@ -66,7 +66,7 @@ public:
             const base::Bytes row = c.step == 0 ? m_plan.card->tensor(tensor).bytesPerRow()
                                                 : m_plan.rowReadBytes(tensor);
             if (row.value > 0)
-                m_now += c.tokens * m_board.readTime(row, m_readLimit).real();
+                m_now += c.rows() * m_board.readTime(row, m_readLimit).real();
         }
     }
     void compute(base::OpId id, const OpContext& c) {
@@ -84,7 +84,11 @@ public:
         m_now += time;
     }
     void drain() { m_now = std::max(m_now, m_ioFree); }
-    bool nextToken(const OpContext& c, std::uint32_t&) { return c.step + 1 < m_tokens; }
+    void nextTokens(
+        const OpContext& c, std::span<std::uint32_t> tokens, std::span<std::uint8_t> goOn) const {
+        std::fill(tokens.begin(), tokens.end(), 0u);
+        std::fill(goOn.begin(), goOn.end(), static_cast<std::uint8_t>(c.step + 1 < m_tokens));
+    }
 
 private:
     double loadTime(const plan::Shard& shard) const {

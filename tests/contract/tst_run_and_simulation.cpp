@@ -80,6 +80,11 @@ private slots:
         const std::string clip = longClip();
         compare(tests::configOf({{"--max-tokens", "5"}, {"--budget", "22MiB"}}), clip, 2);
         compare(tests::configOf({{"--max-tokens", "5"}}), clip, 2);
+        compare(
+            tests::configOf({{"--max-tokens", "5"}, {"--batch", "2"}, {"--pin", "none"}}), clip, 2);
+        compare(
+            tests::configOf({{"--max-tokens", "4"}, {"--batch", "4"}, {"--cross-kv", "shared"}}),
+            clip, 2);
     }
 
 private:

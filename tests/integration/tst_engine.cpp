@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QtEndian>
 #include <QtTest>
 
 #include <atomic>
@@ -104,6 +105,29 @@ private slots:
             std::memcmp(changed.data(), reference.data(), reference.size() * sizeof(float)) == 0);
     }
 
+    void aBatchOfWindowsGivesTheSameTokensForFewerBytes_data() {
+        QTest::addColumn<QStringList>("knobs");
+        QTest::newRow("cross KV of its own") << QStringList{"--pin", "none"};
+        QTest::newRow("shared") << QStringList{"--pin",  "none", "--cross-kv",
+                                               "shared", "--kv", "q8"};
+    }
+    void aBatchOfWindowsGivesTheSameTokensForFewerBytes() {
+        QFETCH(QStringList, knobs);
+        const std::string clip = twoClips();
+        QVERIFY(!clip.empty());
+        const auto apart = tests::runSample(configFrom(knobs), clip);
+        const auto together =
+            tests::runSample(configFrom(knobs + QStringList{"--batch", "3"}), clip);
+        QVERIFY2(
+            together.status.ok(),
+            together.status.ok() ? "" : together.status.error().line().c_str());
+        for (std::uint64_t window : {0u, 1u})
+            QVERIFY(tokensOf(apart, window) == tokensOf(together, window));
+        QVERIFY(
+            analyze::summarise(together.trace).bytesRead <
+            analyze::summarise(apart.trace).bytesRead);
+    }
+
     void stopsWhenAsked() {
         std::atomic<bool> stop{false};
         std::thread asker([&] {
@@ -137,7 +161,6 @@ private slots:
     void refusesWhatItCannotDo_data() {
         QTest::addColumn<QStringList>("knobs");
         QTest::newRow("beam") << QStringList{"--beam", "4"};
-        QTest::newRow("batch") << QStringList{"--batch", "2"};
         QTest::newRow("timestamps") << QStringList{"--timestamps", "on"};
         QTest::newRow("language") << QStringList{"--language", "de"};
     }
@@ -152,6 +175,35 @@ private:
     QTemporaryDir m_folder;
 
     std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
+
+    static std::vector<std::uint32_t> tokensOf(const tests::EngineRun& run, std::uint64_t window) {
+        std::vector<std::uint32_t> tokens;
+        for (const trace::Event& e : run.trace.events)
+            if (e.kind == trace::EventKind::Token && e.b == window)
+                tokens.push_back(e.id);
+        return tokens;
+    }
+
+    /// Two clips, the second 30 s after the first: a window each.
+    std::string twoClips() const {
+        QByteArray wav, second;
+        for (QByteArray* bytes : {&wav, &second}) {
+            QFile file(QString::fromStdString(
+                tests::sampleClip(bytes == &wav ? "syn-001.wav" : "syn-007.wav")));
+            if (!file.open(QIODevice::ReadOnly))
+                return {};
+            *bytes = file.readAll();
+        }
+        constexpr int kHeader = 44, kWindowBytes = 30 * 16000 * 2;
+        wav.append(QByteArray(kHeader + kWindowBytes - wav.size(), '\0') + second.mid(kHeader));
+        qToLittleEndian(static_cast<quint32>(wav.size() - 8), wav.data() + 4);
+        qToLittleEndian(static_cast<quint32>(wav.size() - kHeader), wav.data() + 40);
+        QFile out(m_folder.filePath("two.wav"));
+        if (!out.open(QIODevice::WriteOnly))
+            return {};
+        out.write(wav);
+        return out.fileName().toStdString();
+    }
 
     static plan::RunConfig configFrom(const QStringList& knobs) {
         plan::RunConfig config;

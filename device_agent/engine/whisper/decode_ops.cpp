@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <cmath>
 
 #include "device_agent/engine/kernels/matvec.h"
@@ -15,15 +16,24 @@ using model::WhisperOp;
 using plan::OpContext;
 using B = model::WhisperBuffer;
 
-std::size_t tokensOf(const OpContext& c) {
-    return static_cast<std::size_t>(c.tokens);
+std::size_t rowsOf(const OpContext& c) {
+    return static_cast<std::size_t>(c.rows());
+}
+
+/// Calls fn(row, sequence, token) for each row of a decoding op.
+template <typename Fn>
+void forEachRow(const OpContext& c, Fn fn) {
+    std::size_t row = 0;
+    for (const std::int32_t sequence : c.active)
+        for (std::int32_t token = 0; token < c.tokens; ++token)
+            fn(row++, sequence, token);
 }
 
 float headScale(const RunState& run) {
     return 1.0f / std::sqrt(static_cast<float>(run.shape.headDim()));
 }
 
-/// Token row plus position row, for each token of the pass.
+/// Token row plus position row, for each row of the pass.
 void embed(RunState& run, OpId id, const OpContext& c) {
     const model::Op& op = run.plan.graph->op(id);
     const model::TensorInfo& table = run.plan.card->tensor(op.rowReads[0]);
@@ -36,18 +46,17 @@ void embed(RunState& run, OpId id, const OpContext& c) {
         fetched += run.plan.card->tensor(tensor).bytesPerRow().value;
         return at;
     };
-    for (std::size_t i = 0; i < tokensOf(c); ++i) {
+    forEachRow(c, [&](std::size_t i, std::int32_t, std::int32_t token) {
         float* x = run.floats(B::DecX) + i * run.width;
         kernels::unpack(weightType(table.dtype), row(op.rowReads[0], run.inputs[i]), run.width, x);
-        kernels::addTo(
-            x, row(op.rowReads[1], c.position + static_cast<std::int64_t>(i)), run.width);
-    }
+        kernels::addTo(x, row(op.rowReads[1], c.position + token), run.width);
+    });
 }
 
 /// Layer norm of all tokens by the first two weights of the op.
 void norm(RunState& run, OpId id, const OpContext& c) {
     kernels::layerNorm(
-        run.pool, run.floats(B::DecX), run.width, tokensOf(c), run.width, run.memory.weight(id, 0),
+        run.pool, run.floats(B::DecX), run.width, rowsOf(c), run.width, run.memory.weight(id, 0),
         run.memory.weight(id, 1), run.floats(B::DecNorm), run.width);
 }
 
@@ -57,7 +66,7 @@ void project(
     Matvec m;
     m.weights = run.memory.matrix(id, at);
     m.x = run.floats(in);
-    m.rows = tokensOf(c);
+    m.rows = rowsOf(c);
     m.ldx = m.weights.cols;
     m.y = run.floats(out);
     m.ldy = m.weights.rows;
@@ -70,11 +79,14 @@ void project(
 /// Keys or values of the new tokens into the self cache.
 void appendRows(RunState& run, OpId id, const OpContext& c, bool keys) {
     project(run, id, 0, B::DecNorm, B::DecRow, c, !keys, false, false);
-    const auto cache = cacheOf(run, run.plan.graph->op(id).writes[0], false);
     const auto store = keys ? kernels::storeKeys : kernels::storeValues;
-    store(
-        run.pool, cache, static_cast<std::size_t>(c.position), tokensOf(c), run.floats(B::DecRow),
-        run.width);
+    const auto tokens = static_cast<std::size_t>(c.tokens);
+    const float* rows = run.floats(B::DecRow);
+    for (const std::int32_t sequence : c.active) {
+        const auto cache = cacheOf(run, run.plan.graph->op(id).writes[0], false, sequence);
+        store(run.pool, cache, static_cast<std::size_t>(c.position), tokens, rows, run.width);
+        rows += tokens * run.width;
+    }
 }
 
 std::span<std::byte> scratch(const RunState& run) {
@@ -82,63 +94,71 @@ std::span<std::byte> scratch(const RunState& run) {
 }
 
 void selfAttention(RunState& run, OpId id, const OpContext& c) {
-    const auto cache = cacheOf(run, run.plan.graph->op(id).reads[1], false);
-    for (std::size_t i = 0; i < tokensOf(c); ++i) {
-        float* q = run.floats(B::DecQ) + i * run.width;
+    const base::BufferId buffer = run.plan.graph->op(id).reads[1];
+    forEachRow(c, [&](std::size_t row, std::int32_t sequence, std::int32_t token) {
+        float* q = run.floats(B::DecQ) + row * run.width;
         kernels::decodeAttention(
-            run.pool, cache, static_cast<std::size_t>(c.position) + i + 1, q, headScale(run), q,
-            scratch(run));
-    }
+            run.pool, cacheOf(run, buffer, false, sequence),
+            static_cast<std::size_t>(c.position + token) + 1, q, headScale(run), q, scratch(run));
+    });
 }
 
 void crossAttention(RunState& run, OpId id, const OpContext& c) {
     const base::BufferId buffer = run.plan.graph->op(id).reads[1];
-    const bool shared = run.plan.config.crossKv == model::KvType::Shared;
-    kernels::SharedAttention absorbed;
-    if (shared) {
-        absorbed.encoded = run.floats(B::EncOutput);
-        absorbed.positions = run.crossPositions;
-        absorbed.heads = static_cast<std::size_t>(run.shape.textHeads);
-        absorbed.keyWeights = run.memory.matrix(id, 0);
-        absorbed.valueWeights = run.memory.matrix(id, 1);
-        absorbed.valueBias = run.memory.weight(id, 2);
-        absorbed.scale = headScale(run);
-    }
-    for (std::size_t i = 0; i < tokensOf(c); ++i) {
-        float* q = run.floats(B::DecQ) + i * run.width;
-        if (shared)
-            kernels::sharedAttention(run.pool, absorbed, q, q, scratch(run));
-        else
-            kernels::decodeAttention(
-                run.pool, cacheOf(run, buffer, true), run.crossPositions, q, headScale(run), q,
-                scratch(run));
-    }
+    forEachRow(c, [&](std::size_t row, std::int32_t sequence, std::int32_t) {
+        float* q = run.floats(B::DecQ) + row * run.width;
+        kernels::decodeAttention(
+            run.pool, cacheOf(run, buffer, true, sequence), run.crossPositions, q, headScale(run),
+            q, scratch(run));
+    });
 }
 
-/// Only the last token's logits are wanted.
+/// Cross-attention to the encoder output itself, with the projections absorbed.
+void sharedCrossAttention(RunState& run, OpId id, const OpContext& c) {
+    kernels::SharedAttention a;
+    a.positions = run.crossPositions;
+    a.heads = static_cast<std::size_t>(run.shape.textHeads);
+    a.keyWeights = run.memory.matrix(id, 0);
+    a.valueWeights = run.memory.matrix(id, 1);
+    a.valueBias = run.memory.weight(id, 2);
+    a.scale = headScale(run);
+    forEachRow(c, [&](std::size_t row, std::int32_t sequence, std::int32_t) {
+        float* q = run.floats(B::DecQ) + row * run.width;
+        a.encoded = run.floats(B::EncOutput) +
+                    static_cast<std::size_t>(sequence) * run.positions * run.width;
+        kernels::sharedAttention(run.pool, a, q, q, scratch(run));
+    });
+}
+
+/// Only the logits of the last token of each sequence are wanted.
 void finalNorm(RunState& run, OpId id, const OpContext& c) {
-    const float* last = run.floats(B::DecX) + (tokensOf(c) - 1) * run.width;
+    const auto tokens = static_cast<std::size_t>(c.tokens);
+    const float* last = run.floats(B::DecX) + (tokens - 1) * run.width;
     kernels::layerNorm(
-        run.pool, last, run.width, 1, run.width, run.memory.weight(id, 0), run.memory.weight(id, 1),
-        run.floats(B::DecNorm), run.width);
-    run.best = {};
+        run.pool, last, tokens * run.width, c.active.size(), run.width, run.memory.weight(id, 0),
+        run.memory.weight(id, 1), run.floats(B::DecNorm), run.width);
+    std::fill(run.best.begin(), run.best.end(), kernels::Best{});
 }
 
-/// A range of the vocabulary: its logits, and the best token so far.
+/// A range of the vocabulary: its logits, and the best token so far of each sequence.
 void logits(RunState& run, OpId id, const OpContext& c) {
     Matvec m;
     m.x = run.floats(B::DecNorm);
+    m.rows = c.active.size();
+    m.ldx = run.width;
     m.weights = run.memory.matrix(id, 0);
     m.y = run.floats(B::Logits);
+    m.ldy = m.weights.rows;
     kernels::matvec(run.pool, m);
     const std::size_t count = m.weights.rows;
     if (run.status.ok())
-        run.status = run.dumpLogits.write(m.y, count);
+        run.status = run.dumpLogits.write(m.y, count * m.rows);
     std::span<const std::uint64_t> skip;
     if (!run.request.rawGreedy)
         skip = run.suppression.at(c.step).words();
     const auto first = static_cast<std::size_t>(run.plan.graph->op(id).weights[0].firstRow);
-    run.best = kernels::argmax(m.y, count, first, skip, run.best);
+    for (std::size_t i = 0; i < m.rows; ++i)
+        run.best[i] = kernels::argmax(m.y + i * count, count, first, skip, run.best[i]);
 }
 
 } // namespace
@@ -158,7 +178,8 @@ void computeDecodeOp(RunState& run, OpId id, const OpContext& c) {
     case WhisperOp::SelfAttention:
         return selfAttention(run, id, c);
     case WhisperOp::CrossAttention:
-        return crossAttention(run, id, c);
+        return run.plan.config.crossKv == model::KvType::Shared ? sharedCrossAttention(run, id, c)
+                                                                : crossAttention(run, id, c);
     case WhisperOp::SelfOut:
     case WhisperOp::CrossOut:
         return project(run, id, 0, B::DecQ, B::DecX, c, true, false, true);

@@ -146,20 +146,25 @@ void attention(RunState& run) {
 }
 
 /// The encoder output; where cross-attention shares it and keeps a part, every other row of it.
-void finalNorm(RunState& run, OpId id) {
-    norm(run, id, B::EncX, B::EncOutput);
+void finalNorm(RunState& run, OpId id, const plan::OpContext& context) {
+    const bool shared = run.plan.config.crossKv == model::KvType::Shared;
     float* out = run.floats(B::EncOutput);
+    if (shared) // each sequence of a batch has its own
+        out += static_cast<std::size_t>(context.sequence) * run.positions * run.width;
+    kernels::layerNorm(
+        run.pool, run.floats(B::EncX), run.width, run.positions, run.width,
+        run.memory.weight(id, 0), run.memory.weight(id, 1), out, run.width);
     if (run.status.ok())
         run.status = run.dumpEncoder.write(out, run.positions * run.width);
-    if (run.plan.config.crossKv == model::KvType::Shared && run.crossPositions < run.positions)
+    if (shared && run.crossPositions < run.positions)
         for (std::size_t i = 1; i < run.crossPositions; ++i)
             std::copy_n(out + 2 * i * run.width, run.width, out + i * run.width);
 }
 
 /// Keys or values of one decoder layer for all audio positions that are kept.
-void crossRows(RunState& run, OpId id, bool keys) {
+void crossRows(RunState& run, OpId id, const plan::OpContext& context, bool keys) {
     project(run, id, 0, B::EncOutput, B::CrossRows, !keys, false, false);
-    const auto cache = cacheOf(run, run.plan.graph->op(id).writes[0], true);
+    const auto cache = cacheOf(run, run.plan.graph->op(id).writes[0], true, context.sequence);
     const std::size_t stride = run.crossPositions < run.positions ? 2 * run.width : run.width;
     const auto store = keys ? kernels::storeKeys : kernels::storeValues;
     store(run.pool, cache, 0, run.crossPositions, run.floats(B::CrossRows), stride);
@@ -194,11 +199,11 @@ void computeEncodeOp(RunState& run, OpId id, const plan::OpContext& context) {
     case WhisperOp::EncFc2:
         return project(run, id, 0, B::EncHidden, B::EncX, true, false, true);
     case WhisperOp::EncFinalNorm:
-        return finalNorm(run, id);
+        return finalNorm(run, id, context);
     case WhisperOp::CrossKey:
-        return crossRows(run, id, true);
+        return crossRows(run, id, context, true);
     case WhisperOp::CrossValue:
-        return crossRows(run, id, false);
+        return crossRows(run, id, context, false);
     default:
         std::abort(); // a bug: an op of another pass
     }

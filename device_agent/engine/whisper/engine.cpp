@@ -89,7 +89,9 @@ Status WhisperEngine::prepare() {
         return Error{
             ErrorCode::Usage, "the plan was made for another prompt", "--prompt-ids",
             "plan with prompt_tokens of its length"};
-    m_run.inputs.reserve(m_run.prompt.size());
+    const auto batch = static_cast<std::size_t>(m_plan.graph->batch);
+    m_run.inputs.reserve(m_run.prompt.size() * batch);
+    m_run.best.resize(batch);
     for (DumpFile* dump : {&m_run.dumpMel, &m_run.dumpEncoder, &m_run.dumpLogits})
         if (Status status = dump->create(); !status)
             return status;
@@ -134,7 +136,8 @@ RunState::RunState(
       pool(static_cast<unsigned>(runPlan.config.threads)), dumpMel(runRequest.dumpMel),
       dumpEncoder(runRequest.dumpEncoder), dumpLogits(runRequest.dumpLogits) {}
 
-kernels::KvCache cacheOf(const RunState& run, base::BufferId buffer, bool cross) {
+kernels::KvCache
+cacheOf(const RunState& run, base::BufferId buffer, bool cross, std::int32_t sequence) {
     using model::KvType;
     const KvType type = cross ? run.plan.config.crossKv : run.plan.config.kv;
     kernels::KvCache cache;
@@ -145,8 +148,9 @@ kernels::KvCache cacheOf(const RunState& run, base::BufferId buffer, bool cross)
     cache.shape.heads = static_cast<std::size_t>(run.shape.textHeads);
     cache.shape.headDim = static_cast<std::size_t>(run.shape.headDim());
     cache.shape.capacity = cross ? run.crossPositions : run.textPositions;
-    cache.keys = run.memory.bytes(buffer).data();
-    cache.values = cache.keys + kv::kvPartBytes(cache.shape);
+    const std::size_t part = kv::kvPartBytes(cache.shape);
+    cache.keys = run.memory.bytes(buffer).data() + static_cast<std::size_t>(sequence) * 2 * part;
+    cache.values = cache.keys + part;
     return cache;
 }
 
@@ -155,8 +159,6 @@ Status checkSupported(const model::ModelCard& card, const plan::RunConfig& confi
         return Error{ErrorCode::BadInput, "the engine runs Whisper models", card.name, "give one"};
     if (config.beam > 1)
         return unsupported("--beam", "this version decodes greedily", "leave it at 1");
-    if (config.batch > 1)
-        return unsupported("--batch", "this version decodes one window at a time", "leave it at 1");
     if (config.timestamps)
         return unsupported(
             "--timestamps", "this version writes text without times", "leave it off");

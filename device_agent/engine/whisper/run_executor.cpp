@@ -14,14 +14,14 @@ void RunExecutor::evict(base::ShardId shard, const plan::Block& block) {
 void RunExecutor::readRows(const model::Op& op, const OpContext& c) {
     std::byte* out = m_run.memory.bytes(model::whisperBuffer(model::WhisperBuffer::Rows)).data();
     Throttle throttle(m_run.plan.config.emulateRead);
-    for (std::int32_t i = 0; i < c.tokens; ++i)
+    for (std::int32_t i = 0; i < c.rows(); ++i)
         for (std::size_t table = 0; table < op.rowReads.size(); ++table) {
             const base::TensorId id = op.rowReads[table];
             if (c.step > 0 && m_run.plan.rowsResident[id.index()])
                 continue;
             const model::TensorInfo& t = m_run.plan.card->tensor(id);
             const std::int64_t row =
-                table == 0 ? m_run.inputs[static_cast<std::size_t>(i)] : c.position + i;
+                table == 0 ? m_run.inputs[static_cast<std::size_t>(i)] : c.position + i % c.tokens;
             throttle.begin();
             fail(m_file.read(t.offset + t.bytesPerRow() * row, out, t.bytesPerRow()));
             throttle.end(t.bytesPerRow());
@@ -33,8 +33,11 @@ void RunExecutor::compute(base::OpId id, const OpContext& c) {
     if (m_io.failed())
         return fail(m_io.error());
     if (c.pass == model::PassKind::Encode || c.pass == model::PassKind::Cross) {
-        if (id.value == 0)
-            m_run.inputs.assign(m_run.prompt.begin(), m_run.prompt.end());
+        if (id.value == 0) { // a window begins: so does its prompt
+            if (c.sequence == 0)
+                m_run.inputs.clear();
+            m_run.inputs.insert(m_run.inputs.end(), m_run.prompt.begin(), m_run.prompt.end());
+        }
         return computeEncodeOp(m_run, id, c);
     }
     computeDecodeOp(m_run, id, c);
@@ -49,16 +52,20 @@ void RunExecutor::drain() {
         fail(m_io.error());
 }
 
-bool RunExecutor::nextToken(const OpContext& c, std::uint32_t& token) {
+void RunExecutor::nextTokens(
+    const OpContext& c, std::span<std::uint32_t> tokens, std::span<std::uint8_t> goOn) {
     const auto eot = static_cast<std::size_t>(m_run.vocabulary.special().eot);
-    // Without a best one every logit was NaN or suppressed: the text ends here.
-    const std::size_t best = m_run.best.index == kernels::Best::kNoIndex ? eot : m_run.best.index;
-    token = static_cast<std::uint32_t>(best);
-    m_run.inputs.assign(1, static_cast<tokenizer::Token>(best));
-    const auto next = static_cast<std::size_t>(c.position + c.tokens);
-    if (next >= m_run.textPositions)
-        return false;
-    return m_run.request.rawGreedy || best != eot;
+    const bool hasRoom = static_cast<std::size_t>(c.position + c.tokens) < m_run.textPositions;
+    m_run.inputs.clear();
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        const std::size_t best = m_run.best[i].index;
+        // Without a best one every logit was NaN or suppressed: the text ends here.
+        const std::size_t token = best == kernels::Best::kNoIndex ? eot : best;
+        tokens[i] = static_cast<std::uint32_t>(token);
+        goOn[i] = hasRoom && (m_run.request.rawGreedy || token != eot);
+        if (goOn[i] != 0)
+            m_run.inputs.push_back(static_cast<tokenizer::Token>(token));
+    }
 }
 
 } // namespace shardscope::engine

@@ -31,7 +31,9 @@ public:
     void readRows(const model::Op& op, const plan::OpContext& context);
     void compute(base::OpId id, const plan::OpContext& context);
     void drain();
-    bool nextToken(const plan::OpContext& context, std::uint32_t& token);
+    void nextTokens(
+        const plan::OpContext& context, std::span<std::uint32_t> tokens,
+        std::span<std::uint8_t> goOn);
 
 private:
     void fail(const base::Status& status) {

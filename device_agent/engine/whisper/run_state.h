@@ -41,8 +41,8 @@ struct RunState {
     OpMemory memory;
     kernels::ThreadPool pool;
 
-    std::vector<tokenizer::Token> inputs; ///< tokens of the pass under way
-    kernels::Best best;                   ///< of the vocabulary shards so far
+    std::vector<tokenizer::Token> inputs; ///< tokens of the pass under way, by row
+    std::vector<kernels::Best> best;      ///< of the vocabulary shards so far, by active sequence
     base::Status status;                  ///< the first error of an op
     DumpFile dumpMel, dumpEncoder, dumpLogits;
 
@@ -55,7 +55,9 @@ void computeEncodeOp(RunState& run, base::OpId id, const plan::OpContext& contex
 /// One op of prefill or decode.
 void computeDecodeOp(RunState& run, base::OpId id, const plan::OpContext& context);
 
-/// The self or cross cache of an op that reads or writes one, found by its buffer.
-kernels::KvCache cacheOf(const RunState& run, base::BufferId buffer, bool cross);
+/// The self or cross cache of a sequence of the batch, found by the buffer that an op reads or
+/// writes.
+kernels::KvCache
+cacheOf(const RunState& run, base::BufferId buffer, bool cross, std::int32_t sequence);
 
 } // namespace shardscope::engine
