@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QAbstractItemModelTester>
+#include <QBuffer>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -101,6 +102,19 @@ private slots:
         model.sort(-1, Qt::AscendingOrder);
         for (int row = 0; row < model.rowCount(); ++row)
             QCOMPARE(model.event(row).t_ns, trace.events[std::size_t(row)].t_ns);
+    }
+
+    void writesRowsAsCsv() {
+        const trace::Trace trace = traceOf(3);
+        EventsModel model;
+        model.setTrace(&trace);
+        model.setFilter({{}, EventKind::Read, {}});
+        QBuffer out;
+        QVERIFY(out.open(QIODevice::WriteOnly));
+        QVERIFY(writeEventsCsv(model, out));
+        QCOMPARE(
+            out.data(), QByteArray("t_ns,kind,what,duration_ns,amount,detail\n"
+                                   "0,\"read\",\"encoder layer 0\",0,64,\"\"\n"));
     }
 
     void takesAMillionEvents() {

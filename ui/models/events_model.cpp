@@ -47,7 +47,7 @@ QString amountText(const Event& e) {
     case EventKind::Counter:
         return bytes(e.a);
     case EventKind::Phase:
-        return EventsModel::tr("%1 tokens").arg(e.a);
+        return e.a == 1 ? EventsModel::tr("1 token") : EventsModel::tr("%1 tokens").arg(e.a);
     case EventKind::Dropped:
         return QString::number(e.a);
     default:
@@ -82,7 +82,15 @@ QString detailText(const Event& e) {
 }
 
 std::uint64_t amountOf(const Event& e) {
-    return e.kind == EventKind::Counter || e.kind == EventKind::RunBegin ? e.a : e.b;
+    switch (e.kind) {
+    case EventKind::Counter:
+    case EventKind::RunBegin:
+    case EventKind::Phase:
+    case EventKind::Dropped:
+        return e.a;
+    default:
+        return e.b;
+    }
 }
 
 template <typename Table>
@@ -302,6 +310,34 @@ QVariant EventsModel::headerData(int section, Qt::Orientation orientation, int r
     default:
         return tr("Detail");
     }
+}
+
+bool writeEventsCsv(const EventsModel& model, QIODevice& out) {
+    const auto quoted = [](QString text) {
+        text.replace(QLatin1Char('"'), QStringLiteral("\"\""));
+        return QLatin1Char('"') + text + QLatin1Char('"');
+    };
+    QByteArray lines = "t_ns,kind,what,duration_ns,amount,detail\n";
+    for (int row = 0; row < model.rowCount(); ++row) {
+        const Event& e = model.event(row);
+        const auto cell = [&](int column) {
+            return quoted(model.index(row, column).data().toString());
+        };
+        const QStringList cells = {
+            QString::number(e.t_ns),
+            cell(EventsModel::Kind),
+            cell(EventsModel::What),
+            e.isSpan() ? QString::number(e.a) : QString(),
+            amountText(e).isEmpty() ? QString() : QString::number(amountOf(e)),
+            cell(EventsModel::Detail)};
+        lines += cells.join(QLatin1Char(',')).toUtf8() + '\n';
+        if (lines.size() > 1 << 20 || row + 1 == model.rowCount()) {
+            if (out.write(lines) != lines.size())
+                return false;
+            lines.clear();
+        }
+    }
+    return lines.isEmpty() || out.write(lines) == lines.size();
 }
 
 } // namespace shardscope::ui

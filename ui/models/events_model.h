@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QIODevice>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -58,6 +59,10 @@ private:
     // What the filter's text matches, by id: one look-up an event instead of a text search.
     std::vector<bool> m_kinds, m_ops, m_shards, m_buffers;
 };
+
+/// The rows as they are filtered and sorted: "t_ns,kind,what,duration_ns,amount,detail". False
+/// where the device does not take them.
+bool writeEventsCsv(const EventsModel& model, QIODevice& out);
 
 /// "decoder layer 2", "token 17", "RSS".
 QString eventSubject(const trace::Event& event, const trace::Legend& legend);

@@ -5,11 +5,13 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QLocale>
+#include <QSaveFile>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <set>
@@ -105,6 +107,9 @@ void EventsPanel::makeTable() {
     copy->setShortcutContext(Qt::WidgetShortcut);
     connect(copy, &QAction::triggered, this, &EventsPanel::copySelection);
     m_table->addAction(copy);
+    auto* save = new QAction(tr("Save all rows as CSV..."), m_table);
+    connect(save, &QAction::triggered, this, &EventsPanel::saveCsv);
+    m_table->addAction(save);
     m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
 }
 
@@ -133,6 +138,16 @@ void EventsPanel::applyFilter() {
 void EventsPanel::showCount() {
     const QLocale locale;
     m_count->setText(tr("%1 events").arg(locale.toString(m_model->rowCount())));
+}
+
+void EventsPanel::saveCsv() {
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Save events"), QStringLiteral("events.csv"), tr("CSV (*.csv)"));
+    if (path.isEmpty())
+        return;
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || !writeEventsCsv(*m_model, file) || !file.commit())
+        emit failed(tr("%1: %2; choose another folder").arg(path, file.errorString()));
 }
 
 void EventsPanel::copySelection() const {

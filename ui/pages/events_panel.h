@@ -24,12 +24,16 @@ public:
     void focusSearch();
     void eventsAppended();
 
+signals:
+    void failed(const QString& line);
+
 private:
     QWidget* makeTools();
     void makeTable();
     void applyFilter();
     void showCount();
     void copySelection() const;
+    void saveCsv();
 
     RunData* m_data;
     EventsModel* m_model;

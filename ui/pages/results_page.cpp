@@ -4,7 +4,9 @@
 #include <QApplication>
 #include <QDataStream>
 #include <QDockWidget>
+#include <QFileDialog>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QPlainTextEdit>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -116,7 +118,10 @@ QWidget* ResultsPage::makeViews() {
         connect(view, &TimePlot::statusChanged, this, &ResultsPage::statusChanged);
         connect(
             view, &TimePlot::itemActivated, this,
-            [this](const Item&, base::Nanos, const QString& text) { log(text); });
+            [this](const Item&, base::Nanos, const QString& text) { showReason(text); });
+        connect(view, &TimePlot::contextMenuAboutToShow, this, [this, view](QMenu* menu) {
+            menu->addAction(tr("Save the picture..."), this, [this, view] { savePicture(view); });
+        });
     }
     m_stack = new QStackedWidget;
     m_stack->addWidget(m_viewSplitter);
@@ -124,6 +129,9 @@ QWidget* ResultsPage::makeViews() {
     m_stack->addWidget(m_infeasible);
     column->addWidget(m_stack, 1);
     m_layoutStrip = new LayoutStrip(&m_data);
+    connect(
+        m_layoutStrip, &LayoutStrip::itemActivated, this,
+        [this](const Item&, base::Nanos, const QString& text) { showReason(text); });
     column->addWidget(m_layoutStrip);
     column->addWidget(new PlaybackBar(m_parts.playback, *m_parts.actions));
     return box;
@@ -143,10 +151,18 @@ QWidget* ResultsPage::makeTabs() {
     m_tabs->setObjectName(QStringLiteral("results.tabs"));
     m_transcript = textView("results.transcript", tr("The text appears here while it is heard."));
     m_events = new EventsPanel(&m_data);
+    connect(m_events, &EventsPanel::failed, m_banner, &Banner::showError);
     m_log = textView("results.log", tr("What the agent and the window had to say."));
     m_tabs->addTab(m_transcript, tr("Transcript"));
     m_tabs->addTab(m_events, tr("Events"));
     m_tabs->addTab(m_log, tr("Log"));
+    m_reason = new ElidedLabel;
+    m_reason->setProperty("look", "muted");
+    m_reason->setObjectName(QStringLiteral("results.reason"));
+    m_reason->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_reason->setFixedSize(460, 30);
+    m_reason->setContentsMargins(0, 0, 14, 0);
+    m_tabs->setCornerWidget(m_reason, Qt::TopRightCorner);
     m_tabs->setMinimumHeight(90);
     connect(m_tabs, &QTabWidget::currentChanged, this, &ResultsPage::giveTabsRoom);
     return m_tabs;
@@ -193,6 +209,7 @@ void ResultsPage::showDocument() {
     m_events->model()->setTrace(&document->trace());
     m_transcript->setPlainText(document->transcript().trimmed());
     m_log->clear();
+    m_reason->setFullText({});
     showState();
     showPrediction();
     noteChanges();
@@ -277,6 +294,22 @@ void ResultsPage::applyTheme() {
 void ResultsPage::log(const QString& text) {
     if (!text.isEmpty())
         m_log->appendPlainText(text);
+}
+
+/// What a click on a load, a stall or a buffer says stays in sight beside the tabs.
+void ResultsPage::showReason(const QString& text) {
+    if (text.isEmpty())
+        return;
+    m_reason->setFullText(text);
+    log(text);
+}
+
+void ResultsPage::savePicture(TimePlot* view) {
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Save %1").arg(view->title()), view->title().toLower() + QStringLiteral(".png"),
+        tr("Pictures (*.png *.pdf)"));
+    if (!path.isEmpty() && !view->exportTo(path))
+        m_banner->showError(tr("%1: cannot be written; choose another folder").arg(path));
 }
 
 void ResultsPage::findEvents() {

@@ -21,6 +21,7 @@ namespace shardscope::ui {
 
 class Banner;
 class ChipRow;
+class ElidedLabel;
 class EventsPanel;
 class FactsBar;
 class InfeasibleView;
@@ -79,6 +80,8 @@ private:
     void showState();
     void showPrediction();
     void noteChanges();
+    void showReason(const QString& text);
+    void savePicture(TimePlot* view);
     void replayPlan(std::shared_ptr<const trace::Trace> trace);
     void giveTabsRoom();
 
@@ -95,6 +98,7 @@ private:
     QSplitter* m_viewSplitter = nullptr;
     QSplitter* m_splitter = nullptr;
     QTabWidget* m_tabs = nullptr;
+    ElidedLabel* m_reason = nullptr; ///< of what was clicked last
     QPlainTextEdit* m_transcript = nullptr;
     QPlainTextEdit* m_log = nullptr;
     EventsPanel* m_events = nullptr;
