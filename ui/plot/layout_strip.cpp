@@ -20,6 +20,7 @@ using base::Nanos;
 namespace {
 
 constexpr int kNarrowest = 3;
+constexpr int kPadding = 5;
 
 } // namespace
 
@@ -117,19 +118,6 @@ void LayoutStrip::paintCell(QPainter& painter, const Cell& cell) const {
     const QColor fill = free ? m_theme.freeSpace : m_theme.of(lifeOf(cell).region);
     const QRect inner = cell.rect.adjusted(0, 0, -1, 0);
     painter.fillRect(inner, fill);
-    const QFontMetrics metrics(font());
-    const QRect room = inner.adjusted(5, 0, -3, 0);
-    const QString name = nameOf(cell), size = bytesText(cell.segment.bytes);
-    const QString shown = metrics.elidedText(name, Qt::ElideRight, room.width());
-    const bool readable = shown == name || room.width() >= metrics.averageCharWidth() * 6;
-    if (readable) {
-        painter.setPen(free ? m_theme.textMuted : Theme::textOn(fill));
-        const QRect upper(room.left(), room.top() + 2, room.width(), metrics.height());
-        painter.drawText(upper, Qt::AlignLeft | Qt::AlignVCenter, shown);
-        if (metrics.horizontalAdvance(size) <= room.width())
-            painter.drawText(
-                upper.translated(0, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter, size);
-    }
     const Item hovered = m_data->time()->hovered();
     if (hovered.valid() && hovered == itemOf(cell)) {
         painter.setPen(m_theme.hover);
@@ -168,44 +156,63 @@ void LayoutStrip::paintEvent(QPaintEvent*) {
             .arg(bytesText(index->arenaBytes().value)));
     for (const Cell& cell : m_cells)
         paintCell(painter, cell);
-    paintGroups(painter);
+    paintLabels(painter);
 }
 
-/// Neighbours of one region that are too narrow for their names are named together.
-void LayoutStrip::paintGroups(QPainter& painter) const {
+/// Cells that are wide enough are named one by one; neighbours of one region that are not are named
+/// together.
+void LayoutStrip::paintLabels(QPainter& painter) const {
     const QFontMetrics metrics(font());
-    const auto narrow = [&](const Cell& cell) {
-        return !cell.segment.isFree() && cell.rect.width() < metrics.averageCharWidth() * 7;
+    const auto isNarrow = [&](const Cell& cell) {
+        return metrics.horizontalAdvance(nameOf(cell)) + 2 * kPadding > cell.rect.width();
     };
     for (std::size_t first = 0; first < m_cells.size();) {
-        if (!narrow(m_cells[first])) {
-            ++first;
-            continue;
-        }
-        const model::Region region = lifeOf(m_cells[first]).region;
-        std::size_t last = first;
-        std::int64_t bytes = 0;
+        std::size_t last = first + 1;
         QRect all = m_cells[first].rect;
-        for (; last < m_cells.size() && narrow(m_cells[last]) &&
-               lifeOf(m_cells[last]).region == region;
-             ++last) {
-            bytes += m_cells[last].segment.bytes;
-            all |= m_cells[last].rect;
+        std::int64_t bytes = m_cells[first].segment.bytes;
+        if (isNarrow(m_cells[first]) && !m_cells[first].segment.isFree()) {
+            const model::Region region = lifeOf(m_cells[first]).region;
+            for (; last < m_cells.size() && !m_cells[last].segment.isFree() &&
+                   lifeOf(m_cells[last]).region == region && isNarrow(m_cells[last]);
+                 ++last) {
+                bytes += m_cells[last].segment.bytes;
+                all |= m_cells[last].rect;
+            }
         }
-        const QString name = QStringLiteral("%1 %2").arg(last - first).arg(regionText(region));
-        const QString size = bytesText(bytes);
-        const int width =
-            std::max(metrics.horizontalAdvance(name), metrics.horizontalAdvance(size)) + 6;
-        if (last - first > 1 && width <= all.width() - 4) {
-            const QRect label(all.left() + 2, all.top() + 2, width, 2 * metrics.height());
-            painter.fillRect(label, m_theme.of(region));
-            painter.setPen(Theme::textOn(m_theme.of(region)));
-            painter.drawText(
-                label.adjusted(3, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                name + QLatin1Char('\n') + size);
-        }
-        first = std::max(last, first + 1);
+        const bool group = last - first > 1;
+        paintLabel(
+            painter, m_cells[first], all.adjusted(0, 0, -1, 0),
+            group ? QStringLiteral("%1 %2")
+                        .arg(last - first)
+                        .arg(regionText(lifeOf(m_cells[first]).region))
+                  : nameOf(m_cells[first]),
+            bytes, group);
+        first = last;
     }
+}
+
+void LayoutStrip::paintLabel(
+    QPainter& painter, const Cell& cell, const QRect& rect, const QString& name, std::int64_t bytes,
+    bool group) const {
+    const QFontMetrics metrics(font());
+    const int room = rect.width() - 2 * kPadding;
+    const QString size = bytesText(bytes);
+    const QString shown = metrics.elidedText(name, Qt::ElideRight, room);
+    if (shown != name && room < metrics.averageCharWidth() * 5)
+        return;
+    const QColor fill = cell.segment.isFree() ? m_theme.freeSpace : m_theme.of(lifeOf(cell).region);
+    const bool sized = metrics.horizontalAdvance(size) <= room;
+    const QRect upper(rect.left() + kPadding, rect.top() + 2, room, metrics.height());
+    if (group) // the borders between its cells would cross the text
+        painter.fillRect(
+            upper.left(), upper.top(),
+            std::max(metrics.horizontalAdvance(shown), metrics.horizontalAdvance(size)) + 2,
+            2 * metrics.height(), fill);
+    painter.setPen(cell.segment.isFree() ? m_theme.textMuted : Theme::textOn(fill));
+    painter.drawText(upper, Qt::AlignLeft | Qt::AlignVCenter, shown);
+    if (sized)
+        painter.drawText(
+            upper.translated(0, metrics.height()), Qt::AlignLeft | Qt::AlignVCenter, size);
 }
 
 const LayoutStrip::Cell* LayoutStrip::cellAt(QPoint position) const {

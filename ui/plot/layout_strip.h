@@ -47,7 +47,10 @@ private:
     Item itemOf(const Cell& cell) const;
     QString nameOf(const Cell& cell) const;
     void paintCell(QPainter& painter, const Cell& cell) const;
-    void paintGroups(QPainter& painter) const;
+    void paintLabels(QPainter& painter) const;
+    void paintLabel(
+        QPainter& painter, const Cell& cell, const QRect& rect, const QString& name,
+        std::int64_t bytes, bool group) const;
 
     RunData* m_data;
     Theme m_theme;

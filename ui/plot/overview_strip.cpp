@@ -8,8 +8,8 @@
 #include <QPainter>
 #include <QWheelEvent>
 
-#include "ui/plot/axis_ticks.h"
 #include "ui/plot/plot_text.h"
+#include "ui/plot/tick_text.h"
 
 namespace shardscope::ui {
 
@@ -20,7 +20,7 @@ namespace {
 constexpr int kChartHeight = 30;
 constexpr int kHandleReach = 5;
 constexpr double kZoomStep = 0.8;
-constexpr double kTicks = 9;
+constexpr double kTickPx = 92; ///< about so far from each other
 
 } // namespace
 
@@ -107,7 +107,7 @@ void OverviewStrip::paintRun(QPainter& painter) {
     }
 
     painter.setPen(m_theme.textMuted);
-    const double step = roundStep(run.span().real() / kTicks);
+    const double step = roundStep(run.span().real() * kTickPx / std::max(1, area.width()));
     double free = -1e9;
     for (double t = 0; t <= run.end.real(); t += step) {
         const QString text = timeTickText(t, step, run.end.real());

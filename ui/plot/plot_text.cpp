@@ -54,7 +54,8 @@ QMargins plotMargins(const QFontMetrics& metrics, bool timeAxis) {
     const int left = metrics.horizontalAdvance(QStringLiteral("0000 MiB")) + 12;
     const int right = metrics.horizontalAdvance(QStringLiteral("0.00 s")) / 2 + 6;
     const int top = metrics.height() + 10;
-    const int bottom = timeAxis ? metrics.height() + 9 : 5;
+    // Half a label of the value axis hangs below the chart.
+    const int bottom = timeAxis ? metrics.height() + 9 : metrics.height() / 2 + 1;
     return {left, top, right, bottom};
 }
 

@@ -23,7 +23,8 @@ using base::Nanos;
 
 namespace {
 
-constexpr double kTimeTicks = 9; ///< about as many of them
+constexpr int kTimeTickPx = 92; ///< about so far from each other
+constexpr int kValueTickPx = 34;
 
 QString oneLine(QString text) {
     return text.replace(QLatin1Char('\n'), QStringLiteral("  \u00b7  "));
@@ -62,8 +63,8 @@ void TimePlot::buildPlot() {
     m_plot->plotLayout()->setMargins({});
     m_area = m_plot->axisRect();
     m_area->setAutoMargins(QCP::msNone);
-    m_plot->xAxis->setTicker(QSharedPointer<QCPAxisTicker>(new TimeTicker(kTimeTicks)));
-    m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new ByteTicker(4)));
+    m_plot->xAxis->setTicker(QSharedPointer<QCPAxisTicker>(new TimeTicker));
+    m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new ByteTicker));
     for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) {
         axis->setSubTicks(false);
         axis->setTickPen(Qt::NoPen);
@@ -209,6 +210,8 @@ void TimePlot::drawRequested() {
 void TimePlot::drawAll() {
     const TimeRange v = time()->visible();
     m_plot->xAxis->setRange(v.begin.real(), v.end.real());
+    m_plot->xAxis->ticker()->setTickCount(std::max(2, plotRect().width() / kTimeTickPx));
+    m_plot->yAxis->ticker()->setTickCount(std::max(2, plotRect().height() / kValueTickPx));
     prepare();
     m_plot->replot(QCustomPlot::rpQueuedRefresh);
 }

@@ -24,7 +24,6 @@ namespace {
 
 constexpr int kShortestPx = 3;
 constexpr int kWideBar = 24; ///< px
-constexpr double kValueTicks = 4;
 
 struct Part {
     std::int64_t TokenBar::*time;
@@ -41,7 +40,7 @@ constexpr std::array<Part, 4> kParts{
 TokenLatencyView::TokenLatencyView(RunData* data, QWidget* parent)
     : TimePlot(data, tr("Tokens"), parent) {
     setObjectName(QStringLiteral("plot.tokens"));
-    valueAxis()->setTicker(QSharedPointer<QCPAxisTicker>(new TimeTicker(kValueTicks)));
+    valueAxis()->setTicker(QSharedPointer<QCPAxisTicker>(new TimeTicker));
 }
 
 double TokenLatencyView::wantedTop() const {
