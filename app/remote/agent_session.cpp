@@ -6,6 +6,7 @@
 #include <QTimer>
 
 #include "app/replay/run_content.h"
+#include "sim_engine/trace/recording.h"
 
 namespace shardscope::app {
 
@@ -119,7 +120,7 @@ void AgentSession::take(const QByteArray& bytes) {
 
 /// Answers go to whoever asked; a run's header, text and end are also part of its recording.
 void AgentSession::takeControl(const trace::Frame& frame) {
-    const Json message = Json::parse(frame.payload, nullptr, false);
+    const Json message = trace::parseControl(frame.payload);
     if (!message.is_object())
         return; // an agent of another build: nothing here waits for it
     const bool ofRun = message.contains("run") || message.contains("text") ||

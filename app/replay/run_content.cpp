@@ -87,7 +87,7 @@ Status RunContent::add(const trace::Frame& frame) {
 }
 
 Status RunContent::addControl(const trace::Frame& frame) {
-    const Json document = Json::parse(frame.payload, nullptr, false);
+    const Json document = trace::parseControl(frame.payload);
     if (document.is_object()) {
         // Another legend would give the ids of the events before it another meaning.
         if (m_hasRun && document.contains("run"))

@@ -21,6 +21,7 @@
 #include "sim_engine/model/card_json.h"
 #include "sim_engine/plan/knobs.h"
 #include "sim_engine/trace/frame.h"
+#include "sim_engine/trace/recording.h"
 
 namespace shardscope::agent {
 namespace {
@@ -69,7 +70,7 @@ public:
 
 private:
     void handle(std::string_view text) {
-        const Json request = Json::parse(text, nullptr, false);
+        const Json request = trace::parseControl(text);
         if (!request.is_object())
             return fail(nullptr, usage("a request that is no JSON object", "serve"));
         const Json id = request.value("id", Json());
