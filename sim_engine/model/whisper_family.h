@@ -42,8 +42,9 @@ std::string_view implausible(const WhisperShape& shape);
 /// files keep them; offsets and bytes are left at zero. `matrix` is the type of the large matrices.
 std::vector<TensorInfo> whisperTensors(const WhisperShape& shape, DType matrix);
 
-/// Prompt tokens before the first text token: [sot, no timestamps], or with language and task.
-std::int32_t whisperPromptTokens(const WhisperShape& shape);
+/// Prompt tokens before the first text token: sot, language and task (multilingual models), and no
+/// timestamps (unless there are to be some).
+std::int32_t whisperPromptTokens(const WhisperShape& shape, bool timestamps);
 
 /// What Op::code means in a graph of this family.
 enum class WhisperOp : std::uint16_t {
@@ -51,7 +52,7 @@ enum class WhisperOp : std::uint16_t {
     Conv1,
     Conv2,
     EncPositions, ///< a range of the table of positions
-    EncQuery, ///< with the layer norm before it
+    EncQuery, ///< with the layer norm before it, as key and value
     EncKey,
     EncValue,
     EncAttention,
@@ -83,7 +84,6 @@ enum class WhisperBuffer : std::uint32_t {
     MelScratch, ///< working space of the mel front end
     Conv1Out,   ///< (frames + 2) x d f32, one row of zeros at both ends
     EncX,       ///< positions x d f32, the residual stream
-    EncNorm,    ///< positions x d f32
     EncQ,       ///< positions x d f32; attention writes its output over it
     EncK,       ///< positions x d f32
     EncV,       ///< positions x d f32

@@ -25,8 +25,10 @@ public:
           m_positions(whisperPositions(m_shape, options)),
           m_crossPositions(whisperCrossPositions(m_shape, options)),
           m_textPositions(whisperTextPositions(m_shape, options)) {
-        m_graph.promptTokens =
-            options.promptTokens > 0 ? options.promptTokens : whisperPromptTokens(m_shape);
+        m_graph.promptTokens = options.promptTokens > 0
+                                   ? options.promptTokens
+                                   : whisperPromptTokens(m_shape, options.timestamps);
+        m_graph.settlesPrompt = options.detectLanguage;
         m_graph.batch = options.batch;
         m_graph.mostTokens =
             static_cast<std::int32_t>(m_shape.textPositions) - m_graph.promptTokens + 1;
@@ -152,7 +154,6 @@ void Builder::layBuffers() {
     lay("mel scratch", Region::Audio, melScratch(threads));
     lay("conv1 output", Region::Activations, f32(frames * d));
     lay("encoder x", Region::Activations, f32(p * d));
-    lay("encoder norm", Region::Activations, f32(p * d));
     lay("encoder q", Region::Activations, f32(p * d));
     lay("encoder k", Region::Activations, f32(p * d));
     lay("encoder v", Region::Activations, f32(p * d));
@@ -254,13 +255,15 @@ void Builder::encoderLayer(std::int32_t layer) {
     matrix(
         "self.q", Code::EncQuery, key(0, 0), t + "attn.query.weight",
         {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.query.weight", t + "attn.query.bias"},
-        {b(B::EncX)}, {b(B::EncQ), b(B::EncNorm), scratch});
+        {b(B::EncX)}, {b(B::EncQ), scratch});
     matrix(
-        "self.k", Code::EncKey, key(0, 1), t + "attn.key.weight", {t + "attn.key.weight"},
-        {b(B::EncNorm)}, {b(B::EncK), scratch});
+        "self.k", Code::EncKey, key(0, 1), t + "attn.key.weight",
+        {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.key.weight"}, {b(B::EncX)},
+        {b(B::EncK), scratch});
     matrix(
         "self.v", Code::EncValue, key(0, 2), t + "attn.value.weight",
-        {t + "attn.value.weight", t + "attn.value.bias"}, {b(B::EncNorm)}, {b(B::EncV), scratch});
+        {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.value.weight", t + "attn.value.bias"},
+        {b(B::EncX)}, {b(B::EncV), scratch});
     Op& attention =
         add(pass, n + "self.attention", Code::EncAttention, OpKind::Attention, key(0, 2), {},
             {b(B::EncQ), b(B::EncK), b(B::EncV)}, {b(B::EncQ), scratch});
@@ -272,7 +275,7 @@ void Builder::encoderLayer(std::int32_t layer) {
     matrix(
         "mlp.fc1", Code::EncFc1, key(1, 0), t + "mlp.0.weight",
         {t + "mlp_ln.weight", t + "mlp_ln.bias", t + "mlp.0.weight", t + "mlp.0.bias"},
-        {b(B::EncX)}, {b(B::EncHidden), b(B::EncNorm), scratch});
+        {b(B::EncX)}, {b(B::EncHidden), scratch});
     matrix(
         "mlp.fc2", Code::EncFc2, key(1, 1), t + "mlp.2.weight",
         {t + "mlp.2.weight", t + "mlp.2.bias"}, {b(B::EncHidden), b(B::EncX)},
@@ -456,6 +459,8 @@ base::Result<Graph> buildWhisperGraph(const ModelCard& card, const GraphOptions&
                 "--audio-ctx is above the model's %d positions",
                 static_cast<int>(shape.audioPositions)),
             "give a smaller one");
+    if (options.detectLanguage && !shape.multilingual())
+        return usage("--language auto: this model knows English alone", "leave it at en");
     if (options.promptTokens + 1 > shape.textPositions)
         return usage("the prompt leaves no room for text", "give a shorter one");
     if (options.vocabShards > shape.vocab / 16)

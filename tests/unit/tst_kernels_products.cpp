@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "device_agent/engine/kernels/elementwise.h"
+#include "device_agent/engine/kernels/gemm.h"
+#include "device_agent/engine/kernels/matvec.h"
 #include "tests/unit/tst_kernels_data.h"
 
 using namespace shardscope::engine::kernels;
@@ -143,6 +146,27 @@ private slots:
         for (std::size_t r = 0; r < 5; ++r)
             for (std::size_t c = 33; c < 40; ++c)
                 QCOMPARE(out[r * 40 + c], -1.0f);
+    }
+
+    void normOnTheWayInHasTheBitsOfLayerNorm_data() { addVectorTargets(); }
+    void normOnTheWayInHasTheBitsOfLayerNorm() {
+        const VectorTargetOfRow target;
+        for (const Shape& s : {Shape{15, 33, 66}, Shape{130, 70, 384}, Shape{31, 300, 1536}}) {
+            const Product p(s, WeightType::F16);
+            const OddBytes weight(WeightType::F32, randomFloats(s.k, 5));
+            const OddBytes bias(WeightType::F32, randomFloats(s.k, 6));
+            ThreadPool pool(2);
+            std::vector<std::byte> scratch(gemmScratchBytes(s.n, s.k, 2));
+            std::vector<float> normed(p.a.size()), wanted = p.c, out = p.c;
+            layerNorm(
+                pool, p.a.data(), s.k, s.m, s.k, weight.data(), bias.data(), normed.data(), s.k);
+            Gemm apart = p.gemm(wanted), together = p.gemm(out);
+            apart.a = normed.data();
+            together.norm = {weight.data(), bias.data()};
+            gemm(pool, apart, scratch);
+            gemm(pool, together, scratch);
+            QVERIFY(sameBits(out.data(), wanted.data(), wanted.size()));
+        }
     }
 
     void matvecAgreesWithTheReference_data() { addVectorTargets(); }

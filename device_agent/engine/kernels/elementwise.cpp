@@ -8,64 +8,12 @@
 #define HWY_TARGET_INCLUDE "device_agent/engine/kernels/elementwise.cpp"
 #include "hwy/foreach_target.h"
 
+#include "device_agent/engine/kernels/layer_norm-inl.h"
 #include "device_agent/engine/kernels/softmax-inl.h"
 #include "device_agent/engine/kernels/unpack-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace shardscope::engine::kernels::HWY_NAMESPACE {
-
-/// Sum over i of body(x[i]), four vectors side by side, then a fixed sum of them.
-template <class Body>
-HWY_INLINE float sumOver(const float* x, std::size_t count, Body body) {
-    const Floats d;
-    const std::size_t lanes = hn::Lanes(d);
-    auto s0 = hn::Zero(d), s1 = hn::Zero(d), s2 = hn::Zero(d), s3 = hn::Zero(d);
-    std::size_t i = 0;
-    for (; i + 4 * lanes <= count; i += 4 * lanes) {
-        s0 = hn::Add(s0, body(hn::LoadU(d, x + i)));
-        s1 = hn::Add(s1, body(hn::LoadU(d, x + i + lanes)));
-        s2 = hn::Add(s2, body(hn::LoadU(d, x + i + 2 * lanes)));
-        s3 = hn::Add(s3, body(hn::LoadU(d, x + i + 3 * lanes)));
-    }
-    for (; i + lanes <= count; i += lanes)
-        s0 = hn::Add(s0, body(hn::LoadU(d, x + i)));
-    if (i < count) {
-        const auto rest = body(loadFirst(d, x + i, count - i));
-        s1 = hn::Add(s1, hn::IfThenElseZero(hn::FirstN(d, count - i), rest));
-    }
-    return sumLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)));
-}
-
-void layerNormRow(
-    const float* x, std::size_t width, const std::byte* weight, const std::byte* bias, float* y) {
-    const Floats d;
-    const std::size_t lanes = hn::Lanes(d);
-    const auto n = static_cast<float>(width);
-    const float mean = sumOver(x, width, [](auto v) HWY_ATTR { return v; }) / n;
-    const auto m = hn::Set(d, mean);
-    const float variance = sumOver(
-                               x, width,
-                               [&](auto v) HWY_ATTR {
-                                   const auto distance = hn::Sub(v, m);
-                                   return hn::Mul(distance, distance);
-                               }) /
-                           n;
-    const auto scale = hn::Set(d, 1.0f / std::sqrt(variance + kLayerNormEpsilon));
-    const auto normed = [&](auto v, auto w, auto b)
-                            HWY_ATTR { return hn::MulAdd(hn::Mul(hn::Sub(v, m), scale), w, b); };
-    std::size_t i = 0;
-    for (; i + lanes <= width; i += lanes)
-        hn::StoreU(
-            normed(hn::LoadU(d, x + i), loadBytes(d, weight + i * 4), loadBytes(d, bias + i * 4)),
-            d, y + i);
-    if (i < width) {
-        const std::size_t rest = width - i;
-        const auto v = normed(
-            loadFirst(d, x + i, rest), loadFirst(d, weight + i * 4, rest),
-            loadFirst(d, bias + i * 4, rest));
-        storeFirst(d, v, y + i, rest);
-    }
-}
 
 void layerNormImpl(
     ThreadPool& pool, const float* x, std::size_t ldx, std::size_t rows, std::size_t width,
@@ -74,7 +22,7 @@ void layerNormImpl(
     pool.parallelFor((rows + kRowsPerTask - 1) / kRowsPerTask, [&](std::size_t task, unsigned) {
         const std::size_t end = std::min(rows, (task + 1) * kRowsPerTask);
         for (std::size_t r = task * kRowsPerTask; r < end; ++r)
-            layerNormRow(x + r * ldx, width, weight, bias, y + r * ldy);
+            normRange(x + r * ldx, 0, width, normOf(x + r * ldx, width), weight, bias, y + r * ldy);
     });
 }
 

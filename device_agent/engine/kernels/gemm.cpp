@@ -8,6 +8,7 @@
 #include "hwy/foreach_target.h"
 
 #include "device_agent/engine/kernels/epilogue-inl.h"
+#include "device_agent/engine/kernels/layer_norm-inl.h"
 #include "device_agent/engine/kernels/tile-inl.h"
 #include "device_agent/engine/kernels/unpack-inl.h"
 
@@ -44,8 +45,9 @@ struct Block {
     std::size_t row, rows;
     std::size_t column, columns;
     const float* panels;
-    float* packedA; ///< [tile of kTileRows rows], QuadsOfK
-    float* sums;    ///< [rows][columns], between the parts of K
+    float* packedA;       ///< [tile of kTileRows rows], QuadsOfK
+    float* sums;          ///< [rows][columns], between the parts of K
+    const RowNorm* norms; ///< of the rows, where they are normed
 };
 
 void finishTile(
@@ -60,6 +62,22 @@ void finishTile(
     }
 }
 
+/// Packs steps [k, k + depth) of the rows of a tile, normed where that is asked for.
+void packRows(
+    const Gemm& product, const Block& block, std::size_t r, std::size_t k, std::size_t depth,
+    float* packed) {
+    const std::size_t valid = std::min(kTileRows, block.rows - r);
+    const float* const rows = product.a + (block.row + r) * product.lda;
+    if (product.norm.weight == nullptr)
+        return packQuads<kTileRows>(rows + k, product.lda, valid, depth, packed);
+    HWY_ALIGN float normed[kTileRows * kGemmLargestDepth];
+    for (std::size_t i = 0; i < valid; ++i)
+        normRange(
+            rows + i * product.lda, k, depth, block.norms[r + i], product.norm.weight,
+            product.norm.bias, normed + i * depth);
+    packQuads<kTileRows>(normed, depth, valid, depth, packed);
+}
+
 /// Steps [k, k + depth) of all elements of the block.
 void multiplySteps(const Gemm& product, const Block& block, std::size_t k, std::size_t depth) {
     const std::size_t paddedDepth = (depth + 3) / 4 * 4;
@@ -67,9 +85,7 @@ void multiplySteps(const Gemm& product, const Block& block, std::size_t k, std::
     const bool last = k + depth == wholeDepth;
     const bool only = depth == wholeDepth;
     for (std::size_t r = 0; r < block.rows; r += kTileRows)
-        packQuads<kTileRows>(
-            product.a + (block.row + r) * product.lda + k, product.lda,
-            std::min(kTileRows, block.rows - r), depth, block.packedA + r * paddedDepth);
+        packRows(product, block, r, k, depth, block.packedA + r * paddedDepth);
 
     HWY_ALIGN float tile[kTileRows * kTileCols];
     const std::size_t lds =
@@ -125,8 +141,11 @@ void gemmImpl(ThreadPool& pool, const Gemm& product, std::span<std::byte> scratc
         pool.parallelFor((product.rows + rows - 1) / rows, [&](std::size_t task, unsigned worker) {
             float* const own = workers + worker * gemmWorkerFloats(n, depth);
             const std::size_t row = task * rows;
-            const Block block{row, std::min(rows, product.rows - row),   column, columns, panels,
-                              own, own + kGemmRowsPerBlock * paddedDepth};
+            RowNorm norms[kGemmRowsPerBlock];
+            const Block block{row, std::min(rows, product.rows - row),    column, columns, panels,
+                              own, own + kGemmRowsPerBlock * paddedDepth, norms};
+            for (std::size_t r = 0; product.norm.weight != nullptr && r < block.rows; ++r)
+                norms[r] = normOf(product.a + (row + r) * product.lda, depth);
             for (std::size_t k = 0; k < depth; k += blockDepth)
                 multiplySteps(product, block, k, std::min(blockDepth, depth - k));
         });

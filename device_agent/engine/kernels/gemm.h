@@ -23,6 +23,12 @@ enum class WeightOrder : std::uint8_t {
            ///< consecutive time steps: column channel*3 + tap of W meets tap*(K/3) + channel of A
 };
 
+/// Layer norm of the rows of A on their way into the product: none where there is no weight.
+struct InputNorm {
+    const std::byte* weight = nullptr; ///< K float32 at any address
+    const std::byte* bias = nullptr;   ///< K float32 at any address
+};
+
 /// One product. Rows of A may overlap (lda < K: a convolution read in place). C must not overlap A.
 struct Gemm {
     const float* a = nullptr;
@@ -33,13 +39,16 @@ struct Gemm {
     float* c = nullptr;
     std::size_t ldc = 0; ///< floats from row to row of C
     Epilogue epilogue;
+    InputNorm norm{}; ///< has the bits of layerNorm() before the product
 };
 
-/// Steps of k that are worked off at a time: K in equal parts of at most 640, so that a register
-/// tile's operands stay in the level-1 and level-2 caches. Later parts resume the chains of the
+/// A register tile's operands of this depth stay in the level-1 and level-2 caches.
+inline constexpr std::size_t kGemmLargestDepth = 640;
+
+/// Steps of k that are worked off at a time: K in equal parts. Later parts resume the chains of the
 /// earlier ones.
 constexpr std::size_t gemmDepthPerBlock(std::size_t k) {
-    const std::size_t blocks = (k + 639) / 640;
+    const std::size_t blocks = (k + kGemmLargestDepth - 1) / kGemmLargestDepth;
     return blocks <= 1 ? k : ((k + blocks - 1) / blocks + 3) / 4 * 4;
 }
 

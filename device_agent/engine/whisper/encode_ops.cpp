@@ -108,27 +108,30 @@ void positions(RunState& run, OpId id) {
     kernels::addTo(x, run.memory.weight(id, 0), static_cast<std::size_t>(use.rowCount) * run.width);
 }
 
-/// out = epilogue(in W^T) for all positions; W is the weight `at` of the op, its bias follows.
-void project(
-    RunState& run, OpId id, std::size_t at, B in, B out, bool hasBias, bool gelu, bool residual) {
+/// What a projection of all positions does beside its product.
+struct Projection {
+    bool normed = false; ///< the first two weights of the op norm the input
+    bool bias = false;   ///< stands behind the matrix
+    bool gelu = false;
+    bool residual = false; ///< is added to what the output holds
+};
+
+/// out = epilogue(norm(in) W^T).
+void project(RunState& run, OpId id, B in, B out, Projection with) {
+    const std::size_t at = with.normed ? 2 : 0;
     Gemm g;
     g.weights = run.memory.matrix(id, at);
     g.a = run.floats(in);
     g.rows = run.positions;
     g.lda = g.weights.cols;
+    if (with.normed)
+        g.norm = {run.memory.weight(id, 0), run.memory.weight(id, 1)};
     g.c = run.floats(out);
     g.ldc = g.weights.rows;
-    const std::byte* bias = hasBias ? run.memory.weight(id, at + 1) : nullptr;
-    g.epilogue =
-        residual ? kernels::residualEpilogue(bias, g.c, g.ldc) : Epilogue{bias, gelu, nullptr, 0};
+    const std::byte* bias = with.bias ? run.memory.weight(id, at + 1) : nullptr;
+    g.epilogue = with.residual ? kernels::residualEpilogue(bias, g.c, g.ldc)
+                               : Epilogue{bias, with.gelu, nullptr, 0};
     kernels::gemm(run.pool, g, scratch(run));
-}
-
-/// Layer norm by the first two weights of the op.
-void norm(RunState& run, OpId id, B in, B out) {
-    kernels::layerNorm(
-        run.pool, run.floats(in), run.width, run.positions, run.width, run.memory.weight(id, 0),
-        run.memory.weight(id, 1), run.floats(out), run.width);
 }
 
 void attention(RunState& run) {
@@ -163,7 +166,7 @@ void finalNorm(RunState& run, OpId id, const plan::OpContext& context) {
 
 /// Keys or values of one decoder layer for all audio positions that are kept.
 void crossRows(RunState& run, OpId id, const plan::OpContext& context, bool keys) {
-    project(run, id, 0, B::EncOutput, B::CrossRows, !keys, false, false);
+    project(run, id, B::EncOutput, B::CrossRows, {.bias = !keys});
     const auto cache = cacheOf(run, run.plan.graph->op(id).writes[0], true, context.sequence);
     const std::size_t stride = run.crossPositions < run.positions ? 2 * run.width : run.width;
     const auto store = keys ? kernels::storeKeys : kernels::storeValues;
@@ -183,21 +186,20 @@ void computeEncodeOp(RunState& run, OpId id, const plan::OpContext& context) {
     case WhisperOp::EncPositions:
         return positions(run, id);
     case WhisperOp::EncQuery:
-        norm(run, id, B::EncX, B::EncNorm);
-        return project(run, id, 2, B::EncNorm, B::EncQ, true, false, false);
+        return project(run, id, B::EncX, B::EncQ, {.normed = true, .bias = true});
     case WhisperOp::EncKey:
-        return project(run, id, 0, B::EncNorm, B::EncK, false, false, false);
+        return project(run, id, B::EncX, B::EncK, {.normed = true});
     case WhisperOp::EncValue:
-        return project(run, id, 0, B::EncNorm, B::EncV, true, false, false);
+        return project(run, id, B::EncX, B::EncV, {.normed = true, .bias = true});
     case WhisperOp::EncAttention:
         return attention(run);
     case WhisperOp::EncOut:
-        return project(run, id, 0, B::EncQ, B::EncX, true, false, true);
+        return project(run, id, B::EncQ, B::EncX, {.bias = true, .residual = true});
     case WhisperOp::EncFc1:
-        norm(run, id, B::EncX, B::EncNorm);
-        return project(run, id, 2, B::EncNorm, B::EncHidden, true, true, false);
+        return project(
+            run, id, B::EncX, B::EncHidden, {.normed = true, .bias = true, .gelu = true});
     case WhisperOp::EncFc2:
-        return project(run, id, 0, B::EncHidden, B::EncX, true, false, true);
+        return project(run, id, B::EncHidden, B::EncX, {.bias = true, .residual = true});
     case WhisperOp::EncFinalNorm:
         return finalNorm(run, id, context);
     case WhisperOp::CrossKey:
