@@ -49,7 +49,7 @@ Result<plan::Plan> planOf(const RunJob& job) {
         return card.error();
     if (Status status = engine::checkSupported(*card, job.config); !status)
         return status.error();
-    auto prompt = engine::promptTokensFor(*card, job.request.promptIds);
+    auto prompt = engine::promptTokensFor(*card, job.config, job.request.promptIds);
     if (!prompt)
         return prompt.error();
     plan::RunConfig config = job.config;

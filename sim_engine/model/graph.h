@@ -109,6 +109,9 @@ struct Graph {
     std::vector<Op> ops;
     std::vector<Pass> passes; ///< indexed by PassKind
     std::int32_t promptTokens = 0;
+    /// The first window has a pass of the prompt's first token alone, which settles what the rest
+    /// of the prompt is (the language).
+    bool settlesPrompt = false;
     std::int32_t batch = 1;      ///< windows that are decoded together, at the most
     std::int32_t mostTokens = 0; ///< that a window can have: the last one has no position left
 
@@ -134,6 +137,8 @@ struct GraphOptions {
     std::int32_t audioPositions = 0; ///< 0: all that the model has
     std::int32_t maxTokens = 224;
     std::int32_t promptTokens = 0; ///< 0: the family's usual prompt
+    bool timestamps = false;       ///< the usual prompt asks for times
+    bool detectLanguage = false;   ///< the model finds out which language is spoken
     std::int32_t vocabShards = 0;  ///< 0: about the size of the largest decoder shard
     std::int32_t batch = 1;        ///< windows that are decoded together
     std::int32_t threads = 1;

@@ -112,8 +112,8 @@ std::vector<TensorInfo> whisperTensors(const WhisperShape& s, DType matrix) {
     return list.take();
 }
 
-std::int32_t whisperPromptTokens(const WhisperShape& shape) {
-    return shape.multilingual() ? 4 : 2;
+std::int32_t whisperPromptTokens(const WhisperShape& shape, bool timestamps) {
+    return (shape.multilingual() ? 3 : 1) + (timestamps ? 0 : 1);
 }
 
 std::int64_t whisperPositions(const WhisperShape& shape, const GraphOptions& options) {
@@ -126,8 +126,9 @@ std::int64_t whisperCrossPositions(const WhisperShape& shape, const GraphOptions
 }
 
 std::int64_t whisperTextPositions(const WhisperShape& shape, const GraphOptions& options) {
-    const std::int64_t prompt =
-        options.promptTokens > 0 ? options.promptTokens : whisperPromptTokens(shape);
+    const std::int64_t prompt = options.promptTokens > 0
+                                    ? options.promptTokens
+                                    : whisperPromptTokens(shape, options.timestamps);
     return std::min<std::int64_t>(shape.textPositions, prompt + options.maxTokens);
 }
 

@@ -52,7 +52,7 @@ enum class WhisperOp : std::uint16_t {
     Conv1,
     Conv2,
     EncPositions, ///< a range of the table of positions
-    EncQuery, ///< with the layer norm before it, as key and value
+    EncQuery, ///< with the layer norm before it
     EncKey,
     EncValue,
     EncAttention,
@@ -84,6 +84,7 @@ enum class WhisperBuffer : std::uint32_t {
     MelScratch, ///< working space of the mel front end
     Conv1Out,   ///< (frames + 2) x d f32, one row of zeros at both ends
     EncX,       ///< positions x d f32, the residual stream
+    EncNorm,    ///< positions x d f32
     EncQ,       ///< positions x d f32; attention writes its output over it
     EncK,       ///< positions x d f32
     EncV,       ///< positions x d f32

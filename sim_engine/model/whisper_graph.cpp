@@ -154,6 +154,7 @@ void Builder::layBuffers() {
     lay("mel scratch", Region::Audio, melScratch(threads));
     lay("conv1 output", Region::Activations, f32(frames * d));
     lay("encoder x", Region::Activations, f32(p * d));
+    lay("encoder norm", Region::Activations, f32(p * d));
     lay("encoder q", Region::Activations, f32(p * d));
     lay("encoder k", Region::Activations, f32(p * d));
     lay("encoder v", Region::Activations, f32(p * d));
@@ -255,15 +256,13 @@ void Builder::encoderLayer(std::int32_t layer) {
     matrix(
         "self.q", Code::EncQuery, key(0, 0), t + "attn.query.weight",
         {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.query.weight", t + "attn.query.bias"},
-        {b(B::EncX)}, {b(B::EncQ), scratch});
+        {b(B::EncX)}, {b(B::EncQ), b(B::EncNorm), scratch});
     matrix(
-        "self.k", Code::EncKey, key(0, 1), t + "attn.key.weight",
-        {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.key.weight"}, {b(B::EncX)},
-        {b(B::EncK), scratch});
+        "self.k", Code::EncKey, key(0, 1), t + "attn.key.weight", {t + "attn.key.weight"},
+        {b(B::EncNorm)}, {b(B::EncK), scratch});
     matrix(
         "self.v", Code::EncValue, key(0, 2), t + "attn.value.weight",
-        {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.value.weight", t + "attn.value.bias"},
-        {b(B::EncX)}, {b(B::EncV), scratch});
+        {t + "attn.value.weight", t + "attn.value.bias"}, {b(B::EncNorm)}, {b(B::EncV), scratch});
     Op& attention =
         add(pass, n + "self.attention", Code::EncAttention, OpKind::Attention, key(0, 2), {},
             {b(B::EncQ), b(B::EncK), b(B::EncV)}, {b(B::EncQ), scratch});
@@ -275,7 +274,7 @@ void Builder::encoderLayer(std::int32_t layer) {
     matrix(
         "mlp.fc1", Code::EncFc1, key(1, 0), t + "mlp.0.weight",
         {t + "mlp_ln.weight", t + "mlp_ln.bias", t + "mlp.0.weight", t + "mlp.0.bias"},
-        {b(B::EncX)}, {b(B::EncHidden), scratch});
+        {b(B::EncX)}, {b(B::EncHidden), b(B::EncNorm), scratch});
     matrix(
         "mlp.fc2", Code::EncFc2, key(1, 1), t + "mlp.2.weight",
         {t + "mlp.2.weight", t + "mlp.2.bias"}, {b(B::EncHidden), b(B::EncX)},

@@ -188,8 +188,8 @@ constexpr std::array<Knob, 19> kKnobs{{
     {"--beam", "beam", "Beam", "1 is greedy", "Width of the beam search.",
      [](RunConfig& c, std::string_view t) { return parseCount(c.beam, t, 1, 16); },
      [](const RunConfig& c) { return std::to_string(c.beam); }},
-    {"--language", "language", "Language", "a two-letter code, such as en",
-     "The language that is spoken.",
+    {"--language", "language", "Language", "a code such as en, or auto",
+     "The language that is spoken; auto takes what the model hears in the first 30 seconds.",
      [](RunConfig& c, std::string_view t) {
          const bool word =
              t.size() >= 2 && t.size() <= 4 &&
@@ -199,7 +199,8 @@ constexpr std::array<Knob, 19> kKnobs{{
          return word;
      },
      [](const RunConfig& c) { return c.language; }},
-    {"--timestamps", "timestamps", "Timestamps", "on or off", "Whether the text carries times.",
+    {"--timestamps", "timestamps", "Timestamps", "on or off",
+     "Whether the text comes in segments with their times.",
      [](RunConfig& c, std::string_view t) {
          c.timestamps = t == "on";
          return t == "on" || t == "off";

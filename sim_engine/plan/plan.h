@@ -114,6 +114,10 @@ struct Plan {
     /// cross, which each window of a batch goes through by itself before they are decoded together.
     std::vector<Step> window;
     std::size_t prefillAt = 0;
+    /// Where the graph settles its prompt, the first batch takes these instead of its prefill: the
+    /// pass of one token, and the prefill that finds buffers and pins in their places.
+    std::vector<Step> settle;
+    std::vector<Step> settledPrefill;
     /// Different lists of steps that decoding a token can take, and which one step t >= 1 takes.
     std::vector<std::vector<Step>> cycles;
     std::vector<std::uint32_t> cycleOfStep; ///< index t-1; as many as maxTokens - 1

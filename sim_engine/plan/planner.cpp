@@ -29,6 +29,8 @@ Result<Graph> graphOf(const ModelCard& card, const RunConfig& config) {
     options.audioPositions = config.audioCtx;
     options.maxTokens = config.maxTokens;
     options.promptTokens = config.promptTokens;
+    options.timestamps = config.timestamps;
+    options.detectLanguage = config.language == kAutoLanguage;
     options.vocabShards = config.vocabShards;
     options.batch = config.batch;
     options.threads = config.threads;
@@ -123,6 +125,8 @@ std::uint64_t hashOf(const Plan& plan) {
                           (static_cast<std::uint64_t>(s.block.value) << 24) ^ s.id);
     };
     steps(plan.window);
+    steps(plan.settle);
+    steps(plan.settledPrefill);
     for (const auto& list : plan.cycles)
         steps(list);
     for (const std::uint32_t cycle : plan.cycleOfStep)

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "sim_engine/base/units.h"
 #include "sim_engine/model/graph.h"
@@ -22,6 +23,9 @@ struct PinChoice {
 enum class Policy : std::uint8_t { Pin, Lru, Mru, Random, Belady };
 
 enum class Loader : std::uint8_t { Auto, Mmap, Populate, Pread, Direct, Uring };
+
+/// The value of `language` for which the model finds out.
+inline constexpr std::string_view kAutoLanguage = "auto";
 
 /// Every knob of a run, with its default. The words for them stand in knobs.h.
 struct RunConfig {

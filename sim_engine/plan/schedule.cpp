@@ -86,11 +86,11 @@ public:
 
     void run() {
         encode();
-        const Policy policy = m_plan.config.policy;
-        Stream stream(
-            SlotCache(m_layout.decodeSlots, m_residence.decodeStreamed, policy),
-            std::min(m_plan.config.slotCount, m_residence.decodeSlots));
-        prefill(stream);
+        if (m_graph.settlesPrompt)
+            settle();
+        Stream stream = decodeStream();
+        buffers(StepKind::Alloc, decodeTick(m_graph), m_plan.window);
+        prefill(stream, true, m_plan.window);
         decode(stream);
     }
 
@@ -101,8 +101,20 @@ private:
     }
 
     void encode();
-    void prefill(Stream& stream);
-    void issuePrefill(Stream& stream, const std::vector<ShardId>& accesses);
+    /// What a pass of the decoder uses, and how far its reads were issued.
+    struct FirstPass {
+        std::vector<ShardId> accesses;
+        std::size_t issued = 0;
+        std::int64_t streamed = 0; ///< of those issued
+    };
+    Stream decodeStream() const {
+        return {
+            SlotCache(m_layout.decodeSlots, m_residence.decodeStreamed, m_plan.config.policy),
+            std::min(m_plan.config.slotCount, m_residence.decodeSlots)};
+    }
+    void settle();
+    void prefill(Stream& stream, bool tokensFollow, Steps& out);
+    void issuePrefill(Stream& stream, FirstPass& pass, bool tokensFollow, Steps& out);
     void decode(Stream& stream);
     void cycle(Stream& stream, std::int64_t limit, Steps& out) const;
 
@@ -136,8 +148,6 @@ private:
     const Residence& m_residence;
     const Layout& m_layout;
     std::vector<bool> m_pinnedForRun, m_pinnedForTokens, m_issuedPin;
-    std::size_t m_prefillIssued = 0; ///< accesses of prefill whose reads were issued
-    std::int64_t m_prefillStreamed = 0;
 };
 
 void Scheduler::encode() {
@@ -170,40 +180,51 @@ void Scheduler::encode() {
 
 /// Reads of the first decoding pass: pins that come now and streamed shards, in the order of use.
 /// Pins have places of their own, so they wait for nothing but a streamed shard before them.
-void Scheduler::issuePrefill(Stream& stream, const std::vector<ShardId>& accesses) {
-    Steps& out = m_plan.window;
-    for (; m_prefillIssued < accesses.size(); ++m_prefillIssued) {
-        const ShardId id = accesses[m_prefillIssued];
+void Scheduler::issuePrefill(Stream& stream, FirstPass& pass, bool tokensFollow, Steps& out) {
+    for (; pass.issued < pass.accesses.size(); ++pass.issued) {
+        const ShardId id = pass.accesses[pass.issued];
         if (m_pinnedForRun[id.index()])
             continue;
         if (m_pinnedForTokens[id.index()]) {
             pin(id, Reason::PinnedForTokens, out);
         } else {
-            if (!stream.readOne(m_prefillStreamed, out))
+            if (!stream.readOne(pass.streamed, out))
                 return;
-            ++m_prefillStreamed;
+            ++pass.streamed;
         }
     }
-    if (m_plan.config.maxTokens > 1)
+    if (tokensFollow && m_plan.config.maxTokens > 1)
         stream.readAhead(kEndless, out);
 }
 
-void Scheduler::prefill(Stream& stream) {
-    Steps& out = m_plan.window;
-    buffers(StepKind::Alloc, decodeTick(m_graph), out);
+void Scheduler::prefill(Stream& stream, bool tokensFollow, Steps& out) {
     const std::vector<OpId>& ops = m_graph.pass(PassKind::Prefill).ops;
-    std::vector<ShardId> accesses;
+    FirstPass pass;
     for (const OpId op : ops) {
         const ShardId shard = shardOf(op);
-        if (shard.valid() && !isRows(shard) && (accesses.empty() || accesses.back() != shard))
-            accesses.push_back(shard);
+        if (shard.valid() && !isRows(shard) &&
+            (pass.accesses.empty() || pass.accesses.back() != shard))
+            pass.accesses.push_back(shard);
     }
     for (const OpId op : ops) {
         stream.enter(shardOf(op));
-        issuePrefill(stream, accesses);
+        issuePrefill(stream, pass, tokensFollow, out);
         compute(op, out);
     }
     stream.leave();
+}
+
+/// The pass that settles the prompt takes the buffers and loads the pins that prefill would; what
+/// it streams is let go, so that prefill and all that follows go as in every other window.
+void Scheduler::settle() {
+    buffers(StepKind::Alloc, decodeTick(m_graph), m_plan.settle);
+    Stream stream = decodeStream();
+    prefill(stream, false, m_plan.settle);
+    stream.release(Reason::PhaseEnded, m_plan.settle);
+    Stream after = decodeStream();
+    prefill(after, true, m_plan.settledPrefill);
+    for (const ShardId id : m_residence.forTokens) // the prefill of other windows loads them
+        m_issuedPin[id.index()] = false;
 }
 
 /// One decoding step: every streamed shard once, the next ones read meanwhile.

@@ -24,6 +24,7 @@ struct OpContext {
     std::int32_t position = 0; ///< text position of the first token
     std::int32_t tokens = 1;   ///< tokens of each sequence that the op works on
     std::span<const std::int32_t> active{}; ///< places in the batch of the sequences that go on
+    bool settles = false; ///< the pass of one token that settles the prompt; see Graph
 
     std::int32_t sequences() const { return static_cast<std::int32_t>(active.size()); }
     /// Rows of a decoding op: sequence after sequence, token after token.
@@ -40,6 +41,7 @@ struct OpContext {
 ///   void readRows(const Op&, const OpContext&); rows of tables that are not resident
 ///   void compute(OpId, const OpContext&);
 ///   void drain();                               returns when all loads are done
+///   void settled(const OpContext&);             the pass that settles the prompt is over
 ///   void nextTokens(const OpContext&, std::span<std::uint32_t> tokens, std::span<std::uint8_t>
 ///   goOn);
 ///                                               of each active sequence its token, and whether
@@ -73,14 +75,22 @@ private:
         for (std::int32_t sequence = 0; sequence < count && m_executor.goOn(); ++sequence) {
             const auto window = static_cast<std::uint32_t>(first + sequence);
             emit(trace::EventKind::Window, window, 0, 0, 0);
-            m_context = {model::PassKind::Encode, first + sequence, sequence, 0, 0, 1, {}};
+            m_context = {};
+            m_context.window = first + sequence;
+            m_context.sequence = sequence;
             m_phaseOpen = false;
             perform(steps.first(m_plan.prefillAt));
             m_active.push_back(sequence);
         }
-        m_context = {model::PassKind::Encode, first, 0, 0, 0, m_graph.promptTokens, m_active};
+        const bool settles = first == 0 && m_graph.settlesPrompt;
+        if (settles)
+            settlePrompt();
+        m_context = {};
+        m_context.window = first;
+        m_context.tokens = m_graph.promptTokens;
+        m_context.active = m_active;
         m_phaseOpen = false;
-        perform(steps.subspan(m_plan.prefillAt));
+        perform(settles ? m_plan.settledPrefill : steps.subspan(m_plan.prefillAt));
         takeTokens();
         while (m_executor.goOn() && !m_active.empty() &&
                m_context.step < static_cast<std::int32_t>(m_plan.cycleOfStep.size())) {
@@ -95,6 +105,18 @@ private:
             return;
         m_executor.drain();
         perform(closingSteps(m_plan, m_context.step));
+    }
+
+    /// The first window tells for all.
+    void settlePrompt() {
+        const auto alone = std::span<const std::int32_t>(m_active).first(m_active.empty() ? 0 : 1);
+        m_context = {};
+        m_context.active = alone;
+        m_context.settles = true;
+        m_phaseOpen = false;
+        perform(m_plan.settle);
+        if (m_executor.goOn())
+            m_executor.settled(m_context);
     }
 
     void perform(std::span<const Step> steps) {

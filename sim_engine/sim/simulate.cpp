@@ -84,6 +84,7 @@ public:
         m_now += time;
     }
     void drain() { m_now = std::max(m_now, m_ioFree); }
+    void settled(const OpContext&) {}
     void nextTokens(
         const OpContext& c, std::span<std::uint32_t> tokens, std::span<std::uint8_t> goOn) const {
         std::fill(tokens.begin(), tokens.end(), 0u);

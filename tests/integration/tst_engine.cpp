@@ -161,7 +161,7 @@ private slots:
     void refusesWhatItCannotDo_data() {
         QTest::addColumn<QStringList>("knobs");
         QTest::newRow("beam") << QStringList{"--beam", "4"};
-        QTest::newRow("timestamps") << QStringList{"--timestamps", "on"};
+        QTest::newRow("language to find out") << QStringList{"--language", "auto"};
         QTest::newRow("language") << QStringList{"--language", "de"};
     }
     void refusesWhatItCannotDo() {

@@ -113,8 +113,12 @@ std::int64_t MelFrontEnd::audioFrames(std::int64_t sampleCount) {
     return (sampleCount + kEdge + kHop - 1) / kHop;
 }
 
+std::int64_t MelFrontEnd::lengthFrames(std::int64_t sampleCount) {
+    return 1 + (sampleCount - kEdge) / kHop;
+}
+
 int MelFrontEnd::windowCount(std::int64_t sampleCount) {
-    const std::int64_t frames = 1 + (sampleCount - kEdge) / kHop;
+    const std::int64_t frames = lengthFrames(sampleCount);
     const std::int64_t windows = (frames - 10 + kWindowFrames - 1) / kWindowFrames;
     return static_cast<int>(std::max<std::int64_t>(windows, 1));
 }

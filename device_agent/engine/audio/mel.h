@@ -52,6 +52,9 @@ public:
     /// How many frames of a recording touch its samples; all later ones are silence.
     static std::int64_t audioFrames(std::int64_t sampleCount);
 
+    /// Frames from the begin of a recording to its end: what times are held against.
+    static std::int64_t lengthFrames(std::int64_t sampleCount);
+
     /// Windows needed for a recording, at least 1. A rest of 100 ms or less makes no window of its
     /// own.
     static int windowCount(std::int64_t sampleCount);

@@ -146,7 +146,8 @@ std::string_view Vocabulary::languageCode(int languageId) {
                : std::string_view{};
 }
 
-base::Result<std::vector<Token>> Vocabulary::defaultPrompt(std::string_view language) const {
+base::Result<std::vector<Token>>
+Vocabulary::defaultPrompt(std::string_view language, bool timestamps) const {
     const auto id = languageId(language);
     if (!id || *id >= languageCount())
         return base::Error{
@@ -154,10 +155,14 @@ base::Result<std::vector<Token>> Vocabulary::defaultPrompt(std::string_view lang
             "this model does not know the language \"" + std::string(language) + "\"", "language",
             isMultilingual() ? "give an ISO 639 code such as en, de or zh"
                              : "English-only models take en alone"};
-    if (!isMultilingual())
-        return std::vector<Token>{m_special.sot, m_special.noTimestamps};
-    return std::vector<Token>{
-        m_special.sot, m_special.firstLanguage + *id, m_special.transcribe, m_special.noTimestamps};
+    std::vector<Token> prompt{m_special.sot};
+    if (isMultilingual()) {
+        prompt.push_back(m_special.firstLanguage + *id);
+        prompt.push_back(m_special.transcribe);
+    }
+    if (!timestamps)
+        prompt.push_back(m_special.noTimestamps);
+    return prompt;
 }
 
 } // namespace shardscope::tokenizer

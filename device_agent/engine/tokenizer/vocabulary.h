@@ -29,6 +29,9 @@ struct SpecialTokens {
     Token firstTimestamp = 0; ///< 0.00 s; 0.02 s more for each id after it
 };
 
+/// Where the language stands in the prompt of a multilingual model.
+inline constexpr std::size_t kPromptLanguage = 1;
+
 /// The token list of a ggml Whisper file. Thread-safe once read.
 class Vocabulary {
 public:
@@ -68,10 +71,11 @@ public:
     static std::optional<int> languageId(std::string_view code);
     static std::string_view languageCode(int languageId);
 
-    /// What a window without timestamps begins with: [sot, noTimestamps] for English-only models
-    /// (and then only "en" is allowed), otherwise [sot, language, transcribe, noTimestamps].
+    /// What a window begins with: [sot] for English-only models (and then only "en" is allowed),
+    /// otherwise [sot, language, transcribe]; without timestamps also noTimestamps.
     /// Errors: Usage for a language the model does not have.
-    base::Result<std::vector<Token>> defaultPrompt(std::string_view language) const;
+    base::Result<std::vector<Token>>
+    defaultPrompt(std::string_view language, bool timestamps = false) const;
 
 private:
     Vocabulary() = default;

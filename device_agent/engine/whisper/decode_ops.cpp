@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <algorithm>
 #include <cmath>
 
 #include "device_agent/engine/kernels/matvec.h"
@@ -137,10 +136,15 @@ void finalNorm(RunState& run, OpId id, const OpContext& c) {
     kernels::layerNorm(
         run.pool, last, tokens * run.width, c.active.size(), run.width, run.memory.weight(id, 0),
         run.memory.weight(id, 1), run.floats(B::DecNorm), run.width);
-    std::fill(run.best.begin(), run.best.end(), kernels::Best{});
+    for (const std::int32_t sequence : c.active) {
+        TokenPick& pick = run.picks[static_cast<std::size_t>(sequence)];
+        if (c.step == 0)
+            pick.beginWindow(run.framesFrom(c.window + sequence));
+        pick.beginStep(c.step);
+    }
 }
 
-/// A range of the vocabulary: its logits, and the best token so far of each sequence.
+/// A range of the vocabulary: its logits go to whoever chooses the token of each sequence.
 void logits(RunState& run, OpId id, const OpContext& c) {
     Matvec m;
     m.x = run.floats(B::DecNorm);
@@ -151,14 +155,13 @@ void logits(RunState& run, OpId id, const OpContext& c) {
     m.ldy = m.weights.rows;
     kernels::matvec(run.pool, m);
     const std::size_t count = m.weights.rows;
+    const auto first = static_cast<std::size_t>(run.plan.graph->op(id).weights[0].firstRow);
+    if (c.settles)
+        return run.vote.take(m.y, count, static_cast<tokenizer::Token>(first));
     if (run.status.ok())
         run.status = run.dumpLogits.write(m.y, count * m.rows);
-    std::span<const std::uint64_t> skip;
-    if (!run.request.rawGreedy)
-        skip = run.suppression.at(c.step).words();
-    const auto first = static_cast<std::size_t>(run.plan.graph->op(id).weights[0].firstRow);
     for (std::size_t i = 0; i < m.rows; ++i)
-        run.best[i] = kernels::argmax(m.y + i * count, count, first, skip, run.best[i]);
+        run.picks[static_cast<std::size_t>(c.active[i])].take(m.y + i * count, count, first);
 }
 
 } // namespace

@@ -64,6 +64,10 @@ public:
     const tokenizer::Vocabulary& vocabulary() const override { return m_run.vocabulary; }
     plan::Loader loader() const override { return m_loader.loader->kind(); }
     const std::string& fallback() const override { return m_loader.reason; }
+    std::int64_t audioMs() const override {
+        return m_run.wav.sampleCount() * 1000 / audio::kSampleRate;
+    }
+    std::optional<tokenizer::DetectedLanguage> language() const override { return m_run.language; }
     std::int32_t windows() const override { return m_run.mel.windowCount(m_run.wav.sampleCount()); }
 
 private:
@@ -80,7 +84,10 @@ Status WhisperEngine::prepare() {
     m_loader = chooseLoader(m_plan, m_file, m_arena);
     m_run.prompt = m_request.promptIds;
     if (m_run.prompt.empty()) {
-        auto usual = m_run.vocabulary.defaultPrompt(m_plan.config.language);
+        // One that is found out stands in for English until then.
+        const bool open = m_plan.config.language == plan::kAutoLanguage;
+        auto usual = m_run.vocabulary.defaultPrompt(
+            open ? "en" : std::string_view(m_plan.config.language), m_plan.config.timestamps);
         if (!usual)
             return usual.error();
         m_run.prompt = std::move(*usual);
@@ -91,7 +98,12 @@ Status WhisperEngine::prepare() {
             "plan with prompt_tokens of its length"};
     const auto batch = static_cast<std::size_t>(m_plan.graph->batch);
     m_run.inputs.reserve(m_run.prompt.size() * batch);
-    m_run.best.resize(batch);
+    const Picking picking = m_request.rawGreedy        ? Picking::Raw
+                            : m_plan.config.timestamps ? Picking::Timestamps
+                                                       : Picking::Text;
+    m_run.picks.reserve(batch);
+    for (std::size_t i = 0; i < batch; ++i)
+        m_run.picks.emplace_back(m_run.vocabulary, m_run.suppression, picking);
     for (DumpFile* dump : {&m_run.dumpMel, &m_run.dumpEncoder, &m_run.dumpLogits})
         if (Status status = dump->create(); !status)
             return status;
@@ -133,8 +145,9 @@ RunState::RunState(
           static_cast<std::size_t>(runPlan.graph->promptTokens + runPlan.config.maxTokens))),
       wav(std::move(reader)), mel(std::move(frontEnd)), vocabulary(std::move(words)),
       suppression(tokenizer::defaultSuppression(vocabulary)), memory(runPlan, arena),
-      pool(static_cast<unsigned>(runPlan.config.threads)), dumpMel(runRequest.dumpMel),
-      dumpEncoder(runRequest.dumpEncoder), dumpLogits(runRequest.dumpLogits) {}
+      pool(static_cast<unsigned>(runPlan.config.threads)), vote(vocabulary),
+      dumpMel(runRequest.dumpMel), dumpEncoder(runRequest.dumpEncoder),
+      dumpLogits(runRequest.dumpLogits) {}
 
 kernels::KvCache
 cacheOf(const RunState& run, base::BufferId buffer, bool cross, std::int32_t sequence) {
@@ -154,26 +167,46 @@ cacheOf(const RunState& run, base::BufferId buffer, bool cross, std::int32_t seq
     return cache;
 }
 
+namespace {
+
+Status checkLanguage(const model::ModelCard& card, const std::string& language) {
+    const bool multilingual = model::whisperShape(card).multilingual();
+    if (language == "en" || (multilingual && language == plan::kAutoLanguage))
+        return {};
+    if (!multilingual)
+        return unsupported("--language", "this model knows English alone", "leave it at en");
+    if (!tokenizer::Vocabulary::languageId(language))
+        return unsupported(
+            "--language", "Whisper does not know this language",
+            "give an ISO 639 code such as en, de or zh, or auto");
+    return {};
+}
+
+} // namespace
+
 Status checkSupported(const model::ModelCard& card, const plan::RunConfig& config) {
     if (card.family != model::kWhisperFamily)
         return Error{ErrorCode::BadInput, "the engine runs Whisper models", card.name, "give one"};
     if (config.beam > 1)
         return unsupported("--beam", "this version decodes greedily", "leave it at 1");
-    if (config.timestamps)
-        return unsupported(
-            "--timestamps", "this version writes text without times", "leave it off");
-    return {};
+    return checkLanguage(card, config.language);
 }
 
-Result<std::int32_t>
-promptTokensFor(const model::ModelCard& card, const std::vector<Token>& promptIds) {
+Result<std::int32_t> promptTokensFor(
+    const model::ModelCard& card, const plan::RunConfig& config,
+    const std::vector<Token>& promptIds) {
+    if (!promptIds.empty() && config.language == plan::kAutoLanguage)
+        return unsupported(
+            "--prompt-ids", "a prompt that is given leaves no language to find out",
+            "give --language too, or no prompt");
     for (const Token id : promptIds)
         if (id < 0 || id >= card.hparam("n_vocab"))
             return Error{
                 ErrorCode::Usage, base::formatted("%d is no token of this model", id),
                 "--prompt-ids", "give ids below n_vocab"};
     const auto count = static_cast<std::int32_t>(promptIds.size());
-    return count == model::whisperPromptTokens(model::whisperShape(card)) ? 0 : count;
+    const auto usual = model::whisperPromptTokens(model::whisperShape(card), config.timestamps);
+    return count == usual ? 0 : count;
 }
 
 Result<std::unique_ptr<Engine>>

@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "device_agent/engine/tokenizer/language_vote.h"
 #include "device_agent/engine/tokenizer/vocabulary.h"
 #include "device_agent/engine/weights/run_clock.h"
 #include "sim_engine/base/result.h"
@@ -51,12 +53,17 @@ public:
     virtual plan::Loader loader() const = 0;
     virtual const std::string& fallback() const = 0;
     virtual std::int32_t windows() const = 0;
+    /// Length of the recording.
+    virtual std::int64_t audioMs() const = 0;
+    /// What `--language auto` found; none before that, and with a language that was given.
+    virtual std::optional<tokenizer::DetectedLanguage> language() const = 0;
 };
 
 /// The number of prompt tokens that a plan must be made for, 0 for the usual prompt. Usage where an
-/// id is none of the model's tokens.
-base::Result<std::int32_t>
-promptTokensFor(const model::ModelCard& card, const std::vector<tokenizer::Token>& promptIds);
+/// id is none of the model's tokens, or the language of a given prompt is to be found out.
+base::Result<std::int32_t> promptTokensFor(
+    const model::ModelCard& card, const plan::RunConfig& config,
+    const std::vector<tokenizer::Token>& promptIds);
 
 /// What the engine cannot do, before anything is planned: a Usage error naming the knob.
 base::Status checkSupported(const model::ModelCard& card, const plan::RunConfig& config);

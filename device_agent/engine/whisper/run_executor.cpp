@@ -52,19 +52,28 @@ void RunExecutor::drain() {
         fail(m_io.error());
 }
 
+void RunExecutor::settled(const OpContext&) {
+    m_run.language = m_run.vote.result();
+    // Without a number for any language the prompt keeps the one that it has.
+    if (!m_run.language)
+        return;
+    const tokenizer::Token id = m_run.vocabulary.special().firstLanguage + m_run.language->id;
+    m_run.prompt[tokenizer::kPromptLanguage] = id;
+    for (std::size_t at = 0; at < m_run.inputs.size(); at += m_run.prompt.size())
+        m_run.inputs[at + tokenizer::kPromptLanguage] = id;
+}
+
 void RunExecutor::nextTokens(
     const OpContext& c, std::span<std::uint32_t> tokens, std::span<std::uint8_t> goOn) {
-    const auto eot = static_cast<std::size_t>(m_run.vocabulary.special().eot);
     const bool hasRoom = static_cast<std::size_t>(c.position + c.tokens) < m_run.textPositions;
     m_run.inputs.clear();
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-        const std::size_t best = m_run.best[i].index;
-        // Without a best one every logit was NaN or suppressed: the text ends here.
-        const std::size_t token = best == kernels::Best::kNoIndex ? eot : best;
+        TokenPick& pick = m_run.picks[static_cast<std::size_t>(c.active[i])];
+        const tokenizer::Token token = pick.finish();
         tokens[i] = static_cast<std::uint32_t>(token);
-        goOn[i] = hasRoom && (m_run.request.rawGreedy || token != eot);
+        goOn[i] = hasRoom && !pick.isOver();
         if (goOn[i] != 0)
-            m_run.inputs.push_back(static_cast<tokenizer::Token>(token));
+            m_run.inputs.push_back(token);
     }
 }
 

@@ -31,6 +31,7 @@ public:
     void readRows(const model::Op& op, const plan::OpContext& context);
     void compute(base::OpId id, const plan::OpContext& context);
     void drain();
+    void settled(const plan::OpContext& context);
     void nextTokens(
         const plan::OpContext& context, std::span<std::uint32_t> tokens,
         std::span<std::uint8_t> goOn);

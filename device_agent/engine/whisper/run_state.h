@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "device_agent/engine/audio/mel.h"
@@ -8,11 +9,13 @@
 #include "device_agent/engine/kernels/decode_attention.h"
 #include "device_agent/engine/kernels/elementwise.h"
 #include "device_agent/engine/kernels/thread_pool.h"
+#include "device_agent/engine/tokenizer/language_vote.h"
 #include "device_agent/engine/tokenizer/suppression.h"
 #include "device_agent/engine/tokenizer/vocabulary.h"
 #include "device_agent/engine/whisper/dump_file.h"
 #include "device_agent/engine/whisper/engine.h"
 #include "device_agent/engine/whisper/op_memory.h"
+#include "device_agent/engine/whisper/token_pick.h"
 #include "sim_engine/model/whisper_family.h"
 #include "sim_engine/plan/plan.h"
 #include "sim_engine/plan/walk.h"
@@ -41,12 +44,19 @@ struct RunState {
     OpMemory memory;
     kernels::ThreadPool pool;
 
-    std::vector<tokenizer::Token> inputs; ///< tokens of the pass under way, by row
-    std::vector<kernels::Best> best;      ///< of the vocabulary shards so far, by active sequence
-    base::Status status;                  ///< the first error of an op
+    std::vector<tokenizer::Token> inputs;                ///< tokens of the pass under way, by row
+    std::vector<TokenPick> picks;                        ///< by place in the batch
+    tokenizer::LanguageVote vote;                        ///< of the pass that settles the prompt
+    std::optional<tokenizer::DetectedLanguage> language; ///< once that pass is over
+    base::Status status;                                 ///< the first error of an op
     DumpFile dumpMel, dumpEncoder, dumpLogits;
 
     float* floats(model::WhisperBuffer b) const { return memory.floats(b); }
+    /// Frames of 10 ms from the begin of a window to the end of the recording.
+    std::int64_t framesFrom(std::int32_t window) const {
+        return audio::MelFrontEnd::lengthFrames(wav.sampleCount()) -
+               std::int64_t{window} * audio::kWindowFrames;
+    }
 };
 
 /// One op of encode or cross.
