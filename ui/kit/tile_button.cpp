@@ -25,4 +25,12 @@ QSize TileButton::minimumSizeHint() const {
     return m_content->minimumSize();
 }
 
+bool TileButton::hasHeightForWidth() const {
+    return m_content->hasHeightForWidth();
+}
+
+int TileButton::heightForWidth(int width) const {
+    return m_content->totalHeightForWidth(width);
+}
+
 } // namespace shardscope::ui

@@ -17,6 +17,8 @@ public:
     void add(QWidget* widget);
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
+    bool hasHeightForWidth() const override;
+    int heightForWidth(int width) const override;
 
 private:
     QVBoxLayout* m_content;

@@ -43,7 +43,7 @@ public:
         m_grid->setHorizontalSpacing(24);
         m_grid->setVerticalSpacing(7);
         m_grid->setColumnStretch(0, 1);
-        m_grid->addWidget(label(title, "section"), 0, 0);
+        m_grid->addWidget(label(title, "section"), 0, 0, 1, 3);
     }
     void row(const QString& name, const QString& value, const QString& second = {}) {
         const int at = m_grid->rowCount();
@@ -59,8 +59,8 @@ public:
         m_grid->addWidget(sentence, m_grid->rowCount(), 0, 1, 2);
     }
     void heads(const QString& first, const QString& second) {
-        m_grid->addWidget(label(first, "small"), 0, 1, Qt::AlignRight | Qt::AlignBottom);
-        m_grid->addWidget(label(second, "small"), 0, 2, Qt::AlignRight | Qt::AlignBottom);
+        m_grid->addWidget(label(first, "small"), 1, 1, Qt::AlignRight | Qt::AlignBottom);
+        m_grid->addWidget(label(second, "small"), 1, 2, Qt::AlignRight | Qt::AlignBottom);
     }
     QFrame* done() {
         m_grid->setRowStretch(m_grid->rowCount(), 1);
@@ -190,21 +190,21 @@ QWidget* BoardsPage::makeFit(const plan::BoardProfile& board) {
             tr("Whisper models here, f16, in the %1 that are left")
                 .arg(bytesText((board.ramTotal - board.ramReserved).real())),
             "section"),
-        0, 0);
+        0, 0, 1, 7);
     const QString heads[] = {tr("weights"), tr("peak RAM"),    tr("read a token"),
                              tr("a token"), tr("encode 30 s"), {}};
     for (int i = 0; i < 6; ++i)
-        m_fit->addWidget(label(heads[i], "small"), 0, i + 1, Qt::AlignRight | Qt::AlignBottom);
-    m_fit->addWidget(label(tr("Planning..."), "muted"), 1, 0);
+        m_fit->addWidget(label(heads[i], "small"), 1, i + 1, Qt::AlignRight | Qt::AlignBottom);
+    m_fit->addWidget(label(tr("Planning..."), "muted"), 2, 0);
     return card;
 }
 
 void BoardsPage::showFit(const QString& board, const std::vector<FitRow>& rows) {
     if (board != m_shownName || !m_fit)
         return;
-    if (QLayoutItem* waiting = m_fit->itemAtPosition(1, 0))
+    if (QLayoutItem* waiting = m_fit->itemAtPosition(2, 0))
         delete waiting->widget();
-    int at = 1;
+    int at = 2;
     for (const FitRow& row : rows) {
         const auto cell = [this, at](int column, const QString& words, const char* look) {
             m_fit->addWidget(label(words, look), at, column, Qt::AlignRight | Qt::AlignVCenter);

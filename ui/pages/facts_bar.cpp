@@ -44,7 +44,6 @@ FactsBar::FactsBar(app::RunDocument* document, app::WhatIf* whatIf, QWidget* par
     titleRow->addWidget(m_badge, 0, Qt::AlignVCenter);
     titleRow->addWidget(m_subtitle, 1);
     m_run->setObjectName(QStringLiteral("results.run"));
-    m_run->setFixedWidth(118);
     titleRow->addWidget(m_run);
     column->addLayout(titleRow);
 
@@ -192,6 +191,8 @@ void FactsBar::showPrediction() {
 }
 
 void FactsBar::showRunButton() {
+    // Room for the time, so that the button keeps its width while it counts.
+    m_run->setMinimumWidth(m_run->fontMetrics().horizontalAdvance(tr("Stop  000.0 s")) + 50);
     if (m_document->state() != app::RunState::Running) {
         m_tick.stop();
         m_startedAt = 0;

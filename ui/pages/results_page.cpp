@@ -347,7 +347,7 @@ void ResultsPage::restoreDefaultLayout() {
     resizeDocks({m_runsDock, m_whatIfDock}, {kRunsWidth, kWhatIfWidth}, Qt::Horizontal);
     m_splitByHand = false;
     giveTabsRoom();
-    m_viewSplitter->setSizes({190, 170, 110, 120});
+    m_viewSplitter->setSizes({165, 140, 95, 135});
 }
 
 void ResultsPage::showEvent(QShowEvent* event) {

@@ -54,7 +54,8 @@ void RunsDelegate::paint(
         painter->setPen(colour);
         painter->drawText(
             area, Qt::AlignLeft | Qt::AlignVCenter,
-            metrics.elidedText(text, Qt::ElideMiddle, area.width()));
+            metrics.elidedText(
+                text, &font == &bold ? Qt::ElideMiddle : Qt::ElideRight, area.width()));
         y += metrics.height() + 2;
     };
     int y = row.top() + 8;

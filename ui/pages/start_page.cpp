@@ -23,7 +23,9 @@ TileButton* way(QAction* action, const char* iconName, const QString& title, con
     auto* tile = new TileButton;
     tile->setObjectName(QStringLiteral("start.") + action->objectName());
     tile->setAccessibleName(title);
-    tile->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+    policy.setHeightForWidth(true);
+    tile->setSizePolicy(policy);
     tile->add(new IconLabel(QLatin1String(iconName), IconTone::Accent, 26));
     tile->content()->addSpacing(4);
     tile->add(label(title, "heading"));

@@ -73,6 +73,7 @@ MainWindow::MainWindow(Session* session, UiSettings* settings, QWidget* parent)
     connectResults();
     showBoards();
     showRunnable();
+    fitRail();
     showPage(Page::Start);
     if (!m_session->storeError().isEmpty())
         m_start->banner()->showError(m_session->storeError());
@@ -82,7 +83,7 @@ MainWindow::~MainWindow() = default;
 
 QWidget* MainWindow::makeRail() {
     auto* rail = frame("rail");
-    rail->setFixedWidth(84);
+    rail->setObjectName(QStringLiteral("rail"));
     auto* column = new QVBoxLayout(rail);
     column->setContentsMargins(8, 10, 8, 10);
     column->setSpacing(4);
@@ -96,7 +97,6 @@ QWidget* MainWindow::makeRail() {
         entry->setToolButtonStyle(Qt::ToolButtonTextUnderIcon);
         entry->setCheckable(true);
         entry->setProperty("look", "rail");
-        entry->setFixedSize(68, 56);
         entry->setFocusPolicy(Qt::TabFocus);
         entry->setToolTip(
             QStringLiteral("%1 (%2)").arg(action->toolTip(), action->shortcut().toString()));
@@ -109,6 +109,17 @@ QWidget* MainWindow::makeRail() {
         connect(entry, &QToolButton::clicked, action, &QAction::trigger);
     }
     return rail;
+}
+
+/// As wide as its words are at this text size.
+void MainWindow::fitRail() {
+    int widest = 0;
+    for (QAbstractButton* entry : m_rail->buttons())
+        widest = std::max(widest, entry->fontMetrics().horizontalAdvance(entry->text()));
+    const int width = std::max(68, widest + 20);
+    for (QAbstractButton* entry : m_rail->buttons())
+        entry->setFixedSize(width, entry->fontMetrics().height() + 42);
+    findChild<QFrame*>(QStringLiteral("rail"))->setFixedWidth(width + 16);
 }
 
 void MainWindow::makePages() {
@@ -151,6 +162,7 @@ void MainWindow::applyAppearance() {
     applyChrome(*qobject_cast<QApplication*>(qApp), m_settings->theme(), m_settings->fontPoints());
     m_results->applyTheme();
     m_settingsPage->refresh();
+    fitRail();
 }
 
 void MainWindow::setTheme(ThemeChoice choice) {

@@ -49,6 +49,7 @@ protected:
 
 private:
     QWidget* makeRail();
+    void fitRail();
     void makePages();
     void makeStatusBar();
     void connectCommands();

@@ -113,6 +113,11 @@ void MainWindow::connectSession() {
     connect(m_session, &Session::runnableChanged, this, &MainWindow::showRunnable);
     connect(
         m_session->document(), &app::RunDocument::stateChanged, this, &MainWindow::showRunnable);
+    // A new run stands in the list from its first frame on: it is the one that is shown.
+    connect(
+        m_session->runs(), &QAbstractItemModel::modelReset, this,
+        [this] { m_results->runsPanel()->select(m_session->document()->uuid()); },
+        Qt::QueuedConnection);
     connect(m_session, &Session::audioWanted, this, &MainWindow::openAudioDialog);
     connect(m_session, &Session::deleted, this, [this](const QString& name) {
         m_results->runsPanel()->showUndo(tr("Deleted %1").arg(name));

@@ -6,7 +6,6 @@
 #include <QElapsedTimer>
 #include <QEventLoop>
 #include <QLocale>
-#include <QPainter>
 #include <QPixmap>
 #include <QTimer>
 #include <cstdio>
@@ -151,13 +150,12 @@ private:
         m_window->helpOverlay()->popUp();
         photograph("help", MainWindow::Page::Settings, true);
         m_window->helpOverlay()->hide();
+        // Within the window: a popup would want a display that can raise it.
+        m_window->commandPalette()->setWindowFlags(Qt::Widget);
         m_window->commandPalette()->popUp();
+        m_window->commandPalette()->raise();
         settle();
-        QPixmap picture = m_window->grab();
-        QPainter(&picture).drawPixmap(
-            m_window->mapFromGlobal(m_window->commandPalette()->pos()),
-            m_window->commandPalette()->grab());
-        save(picture, "palette");
+        save(m_window->grab(), "palette");
         m_window->commandPalette()->hide();
     }
 
