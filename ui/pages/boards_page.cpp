@@ -43,7 +43,7 @@ public:
         m_grid->setHorizontalSpacing(24);
         m_grid->setVerticalSpacing(7);
         m_grid->setColumnStretch(0, 1);
-        m_grid->addWidget(label(title, "section"), 0, 0, 1, 3);
+        m_grid->addWidget(label(title, "section"), 0, 0, 1, 2);
     }
     void row(const QString& name, const QString& value, const QString& second = {}) {
         const int at = m_grid->rowCount();

@@ -113,12 +113,16 @@ QWidget* MainWindow::makeRail() {
 
 /// As wide as its words are at this text size.
 void MainWindow::fitRail() {
+    QFont font = QApplication::font();
+    font.setPointSize(font.pointSize() - 1);
+    font.setWeight(QFont::DemiBold); // as the chosen page is written
+    const QFontMetrics metrics(font);
     int widest = 0;
     for (QAbstractButton* entry : m_rail->buttons())
-        widest = std::max(widest, entry->fontMetrics().horizontalAdvance(entry->text()));
-    const int width = std::max(68, widest + 20);
+        widest = std::max(widest, metrics.horizontalAdvance(entry->text()));
+    const int width = std::max(68, widest + 16);
     for (QAbstractButton* entry : m_rail->buttons())
-        entry->setFixedSize(width, entry->fontMetrics().height() + 42);
+        entry->setFixedSize(width, metrics.height() + 40);
     findChild<QFrame*>(QStringLiteral("rail"))->setFixedWidth(width + 16);
 }
 
