@@ -83,21 +83,57 @@ void gemmF16(benchmark::State& state) {
     count(state, "flop", 2.0 * static_cast<double>(m * n * k));
 }
 
-void matvecF16(benchmark::State& state) {
+/// Blocks whose halves are in [1, 2) and whose numbers are any.
+Bytes weights(WeightType type, std::size_t count) {
+    if (type == WeightType::F16)
+        return halves(count);
+    const std::size_t unit = weightBlockBytes(type);
+    Bytes bytes(weightBytes(type, count));
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<std::byte>(i * 2654435761u >> 20);
+    for (std::size_t at = 0; at < bytes.size(); at += unit)
+        for (const std::size_t high : {1u, 3u})
+            bytes[at + high] = std::byte{0x3D};
+    return bytes;
+}
+
+/// Products with all of the weights of a decoding step, or with `megabytes` of them.
+void matvecOf(benchmark::State& state, WeightType type, std::size_t megabytes) {
     const std::size_t n = arg(state, 0), k = arg(state, 1), m = arg(state, 2);
     ThreadPool pool(static_cast<unsigned>(arg(state, 3)));
     const auto x = values(m * k);
-    // As many copies as no cache holds, as in a decoding step, which passes over all weights.
-    const std::size_t bytes = n * k * 2;
-    const std::size_t copies = std::max<std::size_t>((std::size_t{160} << 20) / bytes, 1);
-    const auto w = halves(n * k * copies);
+    const std::size_t bytes = weightBytes(type, n * k);
+    const std::size_t copies = std::max<std::size_t>((megabytes << 20) / bytes, 1);
+    const auto w = weights(type, n * k * copies);
     Floats y(m * n);
     std::size_t copy = 0;
     for (auto _ : state) {
-        matvec(pool, {x.data(), m, k, {&w[copy * bytes], WeightType::F16, n, k}, y.data(), n, {}});
+        matvec(pool, {x.data(), m, k, {&w[copy * bytes], type, n, k}, y.data(), n, {}});
         copy = (copy + 1) % copies;
     }
     count(state, "bytes", static_cast<double>(bytes));
+    count(state, "weights", static_cast<double>(n * k));
+}
+
+// As many copies as no cache holds, as in a decoding step, which passes over all weights.
+constexpr std::size_t kBeyondCaches = 160;
+void matvecF16(benchmark::State& state) {
+    matvecOf(state, WeightType::F16, kBeyondCaches);
+}
+void matvecQ8_0(benchmark::State& state) {
+    matvecOf(state, WeightType::Q8_0, kBeyondCaches);
+}
+void matvecQ5_0(benchmark::State& state) {
+    matvecOf(state, WeightType::Q5_0, kBeyondCaches);
+}
+void matvecQ5_1(benchmark::State& state) {
+    matvecOf(state, WeightType::Q5_1, kBeyondCaches);
+}
+void matvecQ4_0(benchmark::State& state) {
+    matvecOf(state, WeightType::Q4_0, kBeyondCaches);
+}
+void matvecQ4_1(benchmark::State& state) {
+    matvecOf(state, WeightType::Q4_1, kBeyondCaches);
 }
 
 void encoderAttentionOf(benchmark::State& state) {
@@ -226,6 +262,11 @@ SHARDSCOPE_BENCH(
 SHARDSCOPE_BENCH(
     matvecF16, {51864, 384, 1}, {1536, 384, 1}, {384, 1536, 1}, {384, 384, 1}, {51864, 384, 4},
     {51864, 384, 8}, {5120, 1280, 1});
+SHARDSCOPE_BENCH(matvecQ8_0, {1536, 384, 1}, {512, 384, 1}, {384, 1536, 4}, {5120, 1280, 1});
+SHARDSCOPE_BENCH(matvecQ5_0, {1536, 384, 1}, {512, 384, 1}, {384, 1536, 4}, {5120, 1280, 1});
+SHARDSCOPE_BENCH(matvecQ5_1, {1536, 384, 1}, {512, 384, 1}, {384, 1536, 4}, {5120, 1280, 1});
+SHARDSCOPE_BENCH(matvecQ4_0, {1536, 384, 1}, {512, 384, 1}, {384, 1536, 4}, {5120, 1280, 1});
+SHARDSCOPE_BENCH(matvecQ4_1, {1536, 384, 1}, {512, 384, 1}, {384, 1536, 4}, {5120, 1280, 1});
 SHARDSCOPE_BENCH(encoderAttentionOf, {1500, 6}, {1500, 8}, {750, 6});
 SHARDSCOPE_BENCH(
     decodeAttentionOf, {1500, 6, 0}, {1500, 6, 1}, {1500, 6, 2}, {1500, 6, 3}, {100, 6, 1});

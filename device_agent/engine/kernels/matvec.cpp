@@ -29,6 +29,9 @@ constexpr std::size_t rowsInFlight(std::size_t m) {
 /// Rows of W that go through all rows of x before the next ones: few enough for a level-1 cache.
 inline constexpr std::size_t kChunkRows = 32;
 
+/// How far ahead of their use weights are asked for, at least.
+inline constexpr std::size_t kAheadBytes = std::size_t{12} << 10;
+
 /// out[i][r] = x[m + i] . W[row + r] for kM rows of x and kR rows of W; kChunkRows from row to row.
 template <class Unpack, std::size_t kM, std::size_t kR>
 HWY_NOINLINE void dotRows(const Matvec& product, std::size_t m, std::size_t row, float* out) {
@@ -47,10 +50,10 @@ HWY_NOINLINE void dotRows(const Matvec& product, std::size_t m, std::size_t row,
             sum[i][r] = hn::Zero(d);
 
     // The rows are too short for the processor to foresee the next ones, so those are asked for, as
-    // many bytes at each step as the step uses.
+    // many bytes at each step as the step uses, and early enough for the memory to answer.
     constexpr std::size_t kVectors = std::max<std::size_t>(Unpack::kBlock / kLanes, 1);
     constexpr std::size_t kStep = kVectors * kLanes;
-    const std::byte* ahead = w + kR * stride;
+    const std::byte* ahead = w + std::max(kR * stride, kAheadBytes);
     constexpr std::size_t kStepBytes = kR * Unpack::bytes(kStep);
     std::size_t k = 0;
     for (; k + kStep <= depth; k += kStep) {

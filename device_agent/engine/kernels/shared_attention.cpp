@@ -43,14 +43,18 @@ absorbColumns(D d, const WeightView& w, const float* q, std::size_t first, float
 /// u = W_k,h^T q_h of one head, whose rows are `w`.
 template <class Unpack>
 void absorbQuery(const WeightView& w, const float* q, float* u) {
-    withVectorsDividing(w.cols, [&](auto d) HWY_ATTR {
+    const auto columns = [&](auto d) HWY_ATTR {
         constexpr std::size_t kLanes = hn::MaxLanes(d);
         std::size_t j = 0;
         for (; j + 8 * kLanes <= w.cols; j += 8 * kLanes)
             absorbColumns<Unpack, 8>(d, w, q, j, u);
         for (; j < w.cols; j += kLanes)
             absorbColumns<Unpack, 1>(d, w, q, j, u);
-    });
+    };
+    if constexpr (Unpack::kBlock > 1)
+        columns(Floats()); // blocks are whole vectors
+    else
+        withVectorsDividing(w.cols, columns);
 }
 
 /// sums[h][0 .. kVectors vectors) += sum over i of weights[h][i] rows[i], kHeads heads.

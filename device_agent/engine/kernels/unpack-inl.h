@@ -64,20 +64,38 @@ struct UnpackBlocks {
     static constexpr std::int32_t kBias = kLeast || kBits == 8 ? 0 : 1 << (kBits - 1);
     static constexpr std::size_t bytes(std::size_t count) { return count / kBlock * kBlockBytes; }
 
+    template <class D>
+    static HWY_INLINE hn::Vec<D> load(D d, const std::byte* row, std::size_t index) {
+        const Block<D> block(d, row + index / kBlock * kBlockBytes);
+        return take(d, block, index % kBlock);
+    }
+
     /// What the vectors of one block share.
     template <class D>
     struct Block {
         HWY_INLINE Block(D d, const std::byte* block)
             : at(block), scale(broadcastHalf(d, block)),
-              least(kLeast ? broadcastHalf(d, block + 2) : hn::Zero(d)) {}
+              least(kLeast ? broadcastHalf(d, block + 2) : hn::Zero(d)),
+              fifths(fifthsOf(d, block)) {}
         const std::byte* at;
         hn::Vec<D> scale, least;
+        hn::Vec<hn::RebindToSigned<D>> fifths; ///< of the whole block in every lane
     };
 
     /// Elements [first, first + lanes) of the block; first is a multiple of the lanes.
     template <class D>
     static HWY_INLINE hn::Vec<D> take(D d, const Block<D>& block, std::size_t first) {
-        const auto number = hn::ConvertTo(d, numbers(d, block.at, first));
+#if HWY_TARGET <= HWY_AVX3
+        if constexpr (kBits < 8)
+            return lookUp(d, block, first);
+#endif
+        return scaled(d, hn::ConvertTo(d, numbers(d, block, first)), block);
+    }
+
+private:
+    template <class D>
+    static HWY_INLINE hn::Vec<D>
+    scaled([[maybe_unused]] D d, hn::Vec<D> number, const Block<D>& block) {
         if constexpr (kLeast)
             return hn::MulAdd(number, block.scale, block.least);
         else
@@ -85,40 +103,67 @@ struct UnpackBlocks {
     }
 
     template <class D>
-    static HWY_INLINE hn::Vec<D> load(D d, const std::byte* row, std::size_t index) {
-        const Block<D> block(d, row + index / kBlock * kBlockBytes);
-        return take(d, block, index % kBlock);
+    static HWY_INLINE auto fifthsOf(D, const std::byte* block) {
+        const hn::RebindToSigned<D> di;
+        std::int32_t bits = 0;
+        if constexpr (kBits == 5)
+            std::memcpy(&bits, block + kFifths, sizeof bits);
+        return hn::Set(di, bits);
     }
 
-private:
+    /// The bytes with the nibbles of elements [first, first + lanes).
     template <class D>
-    static HWY_INLINE auto numbers(D, const std::byte* block, std::size_t first) {
+    static HWY_INLINE auto pairs(D, const std::byte* block, std::size_t first) {
+        const hn::Rebind<std::uint8_t, D> small;
+        const hn::RebindToSigned<D> di;
+        return hn::PromoteTo(di, loadBytes(small, block + kNumbers + first % 16));
+    }
+
+    template <class D>
+    static HWY_INLINE auto numbers(D d, const Block<D>& block, std::size_t first) {
         const hn::RebindToSigned<D> di;
         if constexpr (kBits == 8) {
             const hn::Rebind<std::int8_t, D> small;
-            return hn::PromoteTo(di, loadBytes(small, block + kNumbers + first));
+            return hn::PromoteTo(di, loadBytes(small, block.at + kNumbers + first));
         } else {
-            const hn::Rebind<std::uint8_t, D> small;
-            const auto pairs = hn::PromoteTo(di, loadBytes(small, block + kNumbers + first % 16));
-            auto number = first < 16 ? hn::And(pairs, hn::Set(di, 15)) : hn::ShiftRight<4>(pairs);
-            if constexpr (kBits == 5)
-                number = hn::Or(number, fifthBits(di, block + kFifths, first));
-            return kBias == 0 ? number : hn::Sub(number, hn::Set(di, kBias));
+            const auto both = pairs(d, block.at, first);
+            const auto nibble =
+                first < 16 ? hn::And(both, hn::Set(di, 15)) : hn::ShiftRight<4>(both);
+            if constexpr (kBits == 4)
+                return kBias == 0 ? nibble : hn::Sub(nibble, hn::Set(di, kBias));
+            const auto isSet = hn::TestBit(block.fifths, hn::Load(di, kBitOfLane + first));
+            const auto sixteen = hn::Set(di, 16);
+            if constexpr (kBias == 0)
+                return hn::Or(nibble, hn::IfThenElseZero(isSet, sixteen));
+            else
+                return hn::Sub(nibble, hn::IfThenZeroElse(isSet, sixteen));
         }
     }
 
-    /// 16 where the fifth bit of an element is set.
-    template <class DI>
-    static HWY_INLINE hn::Vec<DI> fifthBits(DI di, const std::byte* at, std::size_t first) {
-        std::uint32_t bits;
-        std::memcpy(&bits, at, sizeof bits);
-        HWY_ALIGN static constexpr std::int32_t kEach[16] = {
-            1 << 0, 1 << 1, 1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
-            1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15};
-        const auto each = hn::Load(di, kEach);
-        const auto here = hn::Set(di, static_cast<std::int32_t>(bits >> first));
-        return hn::IfThenElseZero(hn::TestBit(here, each), hn::Set(di, 16));
+#if HWY_TARGET <= HWY_AVX3
+    /// As `numbers` and `scaled`, to the bit, for the price of a permutation: the block's 16 (or
+    /// twice 16) possible values in registers. The instruction looks at the low 4 bits of an index.
+    template <class D>
+    static HWY_INLINE hn::Vec<D> lookUp(D d, const Block<D>& block, std::size_t first) {
+        const auto both = pairs(d, block.at, first);
+        const auto nibble = first < 16 ? both : hn::ShiftRight<4>(both);
+        const auto lowest = hn::Iota(d, -static_cast<float>(kBias));
+        const auto low = scaled(d, lowest, block).raw;
+        if constexpr (kBits == 4)
+            return hn::Vec<D>{_mm512_permutexvar_ps(nibble.raw, low)};
+        const auto high = scaled(d, hn::Add(lowest, hn::Set(d, 16.0f)), block).raw;
+        std::uint16_t fifths;
+        std::memcpy(&fifths, block.at + kFifths + first / 8, sizeof fifths);
+        const __m512 values = _mm512_permutexvar_ps(nibble.raw, low);
+        return hn::Vec<D>{_mm512_mask_permutexvar_ps(values, fifths, nibble.raw, high)};
     }
+#endif
+
+    HWY_ALIGN static constexpr std::int32_t kBitOfLane[32] = {
+        1 << 0,  1 << 1,  1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
+        1 << 8,  1 << 9,  1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15,
+        1 << 16, 1 << 17, 1 << 18, 1 << 19, 1 << 20, 1 << 21, 1 << 22, 1 << 23,
+        1 << 24, 1 << 25, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30, std::int32_t(1u << 31)};
 };
 using UnpackQ8_0 = UnpackBlocks<8, false>;
 using UnpackQ4_0 = UnpackBlocks<4, false>;
