@@ -43,6 +43,14 @@ Json header(const RunJob& job, const plan::Plan& plan, const trace::Legend& lege
           {"legend", trace::toJson(legend)}}}};
 }
 
+/// [{"start_ms", "end_ms", "text"}, ..]
+Json toJson(const std::vector<tokenizer::Segment>& segments) {
+    Json list = Json::array();
+    for (const tokenizer::Segment& s : segments)
+        list.push_back({{"start_ms", s.beginMs}, {"end_ms", s.endMs}, {"text", s.text}});
+    return list;
+}
+
 Result<plan::Plan> planOf(const RunJob& job) {
     auto card = model::loadCard(job.request.modelPath);
     if (!card)
@@ -104,6 +112,12 @@ Result<Json> RunJob::perform() const {
         figures.rssPeak = std::max(figures.rssPeak, peak->value);
     Json result =
         analyze::resultJson(figures, *plan, plan::loaderName((*engine)->loader()), text.text());
+    if (plan->config.timestamps)
+        result["segments"] = toJson(text.segments((*engine)->audioMs()));
+    if (const auto language = (*engine)->language()) {
+        result["language"] = tokenizer::Vocabulary::languageCode(language->id);
+        result["language_probability"] = language->probability;
+    }
     if (!(*engine)->fallback().empty())
         result["io"]["fallback"] = (*engine)->fallback();
     if (request.stop && request.stop->load())

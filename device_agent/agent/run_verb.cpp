@@ -13,6 +13,7 @@
 #include "device_agent/agent/knob_flags.h"
 #include "device_agent/agent/run_job.h"
 #include "device_agent/agent/verbs.h"
+#include "device_agent/engine/tokenizer/segments.h"
 #include "sim_engine/base/args.h"
 #include "sim_engine/base/format.h"
 
@@ -151,10 +152,26 @@ Result<Json> performRecorded(RunJob& job, const std::string& path) {
     return result && !status ? Result<Json>(status.error()) : std::move(result);
 }
 
+/// The text, or a line for each segment where there are times.
+void printText(const Json& r) {
+    if (r["segments"].empty())
+        return void(std::printf("%s\n", r["text"].get<std::string>().c_str()));
+    for (const Json& s : r["segments"]) {
+        const auto line = tokenizer::segmentLine(
+            {s["start_ms"].get<std::int64_t>(), s["end_ms"].get<std::int64_t>(),
+             s["text"].get<std::string>()});
+        std::printf("%s\n", line.c_str());
+    }
+}
+
 void printSummary(const Json& r) {
     const auto mib = [](const Json& bytes) {
         return base::bytesText(base::Bytes(bytes.get<std::int64_t>()));
     };
+    if (r.contains("language_probability"))
+        std::fprintf(
+            stderr, "language %s (probability %.2f)\n", r["language"].get<std::string>().c_str(),
+            r["language_probability"].get<double>());
     std::fprintf(
         stderr,
         "%zu tokens, encode %.0f ms, %.2f ms/token, total %.0f ms; arena %s of %s planned, RSS %s; "
@@ -188,7 +205,7 @@ Result<int> runVerb(Words words) {
         if (Status status = writeJson(json, *result); !status)
             return status.error();
     if (json != "-")
-        std::printf("%s\n", (*result)["text"].get<std::string>().c_str());
+        printText(*result);
     printSummary(*result);
     constexpr int kInterrupted = 5;
     return result->contains("stopped") ? kInterrupted : 0;

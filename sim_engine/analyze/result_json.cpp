@@ -27,6 +27,8 @@ Json resultJson(
     const Summary& s, const plan::Plan& plan, std::string_view loader, std::string_view text) {
     return {
         {"text", text},
+        {"segments", Json::array()},
+        {"language", plan.config.language},
         {"tokens", s.tokens},
         {"n_tokens", s.tokens.size()},
         {"feasible", true},

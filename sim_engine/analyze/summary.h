@@ -56,8 +56,9 @@ private:
 
 Summary summarise(const trace::Trace& trace);
 
-/// The document that `run` and `simulate` print: "text", "tokens", "n_tokens", "feasible",
-/// "timing", "memory", "io", "plan", "config". `loader` is the one that was used.
+/// The document that `run` and `simulate` print: "text", "segments" (empty: who ran it fills it),
+/// "language", "tokens", "n_tokens", "feasible", "timing", "memory", "io", "plan", "config".
+/// `loader` is the one that was used.
 nlohmann::ordered_json resultJson(
     const Summary& summary, const plan::Plan& plan, std::string_view loader, std::string_view text);
 

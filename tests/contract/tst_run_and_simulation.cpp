@@ -7,6 +7,7 @@
 #include "sim_engine/plan/knobs.h"
 #include "sim_engine/sim/simulate.h"
 #include "tests/integration/engine_run.h"
+#include "tests/integration/random_model.h"
 
 using namespace shardscope;
 using trace::Event;
@@ -76,6 +77,28 @@ private slots:
         compare(config, tests::sampleClip("syn-000.wav"), 1);
     }
 
+    void sameEventsWhereTheLanguageIsFoundOut_data() {
+        QTest::addColumn<QStringList>("knobs");
+        QTest::newRow("all resident") << QStringList{};
+        QTest::newRow("streamed") << QStringList{"--pin", "none"};
+        QTest::newRow("on demand, by tensor")
+            << QStringList{"--pin", "none", "--slots", "1", "--decoder-shard", "tensor"};
+        QTest::newRow("a part is pinned") << QStringList{"--pin", "2MB", "--vocab-shards", "9"};
+        QTest::newRow("lru") << QStringList{"--pin", "3MB", "--policy", "lru"};
+        QTest::newRow("timestamps, one token")
+            << QStringList{"--timestamps", "on", "--max-tokens", "1"};
+        QTest::newRow("batch") << QStringList{"--batch", "2", "--pin", "none"};
+    }
+    void sameEventsWhereTheLanguageIsFoundOut() {
+        QFETCH(QStringList, knobs);
+        const std::string path = m_folder.filePath("multilingual.bin").toStdString();
+        QVERIFY(tests::writeRandomModel({.layers = 2}, path).ok());
+        plan::RunConfig config = tests::configOf({{"--max-tokens", "5"}, {"--language", "auto"}});
+        for (qsizetype i = 0; i + 1 < knobs.size(); i += 2)
+            QVERIFY(plan::setKnob(config, knobs[i].toStdString(), knobs[i + 1].toStdString()).ok());
+        compare(config, longClip(), 2, path);
+    }
+
     void sameEventsOverSeveralWindows() {
         const std::string clip = longClip();
         compare(tests::configOf({{"--max-tokens", "5"}, {"--budget", "22MiB"}}), clip, 2);
@@ -90,9 +113,11 @@ private slots:
 private:
     QTemporaryDir m_folder;
 
-    static void compare(const plan::RunConfig& config, const std::string& clip, int windows) {
+    static void compare(
+        const plan::RunConfig& config, const std::string& clip, int windows,
+        const std::string& model = tests::sampleModel()) {
         const tests::EngineRun run =
-            tests::runSample(config, clip, [](engine::RunRequest& r) { r.rawGreedy = true; });
+            tests::runModel(model, config, clip, [](engine::RunRequest& r) { r.rawGreedy = true; });
         QVERIFY2(run.status.ok(), run.status.ok() ? "" : run.status.error().line().c_str());
         const trace::Trace simulated = sim::simulate(*run.plan, tests::testBoard(), {0, windows});
         for (const Lane lane : {Lane::Compute, Lane::Io}) {

@@ -60,12 +60,26 @@ std::string sampleClip(const char* name) {
 EngineRun runSample(
     const plan::RunConfig& config, const std::string& clip,
     const std::function<void(engine::RunRequest&)>& change) {
+    return runModel(sampleModel(), config, clip, change);
+}
+
+EngineRun runModel(
+    const std::string& path, const plan::RunConfig& knobs, const std::string& clip,
+    const std::function<void(engine::RunRequest&)>& change) {
     EngineRun run;
-    auto card = model::loadCard(sampleModel());
+    auto card = model::loadCard(path);
     if (!card) {
         run.status = card.error();
         return run;
     }
+    engine::RunRequest request;
+    request.modelPath = path;
+    request.audioPath = clip;
+    if (change)
+        change(request);
+    plan::RunConfig config = knobs;
+    if (const auto prompt = engine::promptTokensFor(*card, config, request.promptIds))
+        config.promptTokens = *prompt;
     auto planned = plan::planOrError(
         std::make_shared<const model::ModelCard>(std::move(*card)), config, testBoard());
     if (!planned) {
@@ -77,11 +91,6 @@ EngineRun runSample(
     const engine::RunClock clock;
     KeepingSink keep(run.trace.events);
     agent::EventCollector collector({&keep}, clock);
-    engine::RunRequest request;
-    request.modelPath = sampleModel();
-    request.audioPath = clip;
-    if (change)
-        change(request);
     auto engine =
         engine::Engine::open(*run.plan, request, {collector.computeRing(), collector.ioRing()});
     if (!engine) {
@@ -94,6 +103,7 @@ EngineRun runSample(
     run.status = (*engine)->run(clock);
     collector.finish();
     run.text = text.text();
+    run.language = (*engine)->language();
     for (const trace::Event& e : run.trace.events) {
         if (e.kind == trace::EventKind::Token)
             run.tokens.push_back(e.id);

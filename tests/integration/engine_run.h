@@ -32,11 +32,17 @@ struct EngineRun {
     trace::Trace trace;
     std::string text;
     std::vector<std::uint32_t> tokens;
+    std::optional<tokenizer::DetectedLanguage> language;
 };
 
 /// Plans and runs the sample model over a clip; `request` may change the rest of what is asked for.
 EngineRun runSample(
     const plan::RunConfig& config, const std::string& clip,
+    const std::function<void(engine::RunRequest&)>& request = {});
+
+/// The same with another model file.
+EngineRun runModel(
+    const std::string& model, const plan::RunConfig& config, const std::string& clip,
     const std::function<void(engine::RunRequest&)>& request = {});
 
 /// Float32 values of a file.
