@@ -81,7 +81,7 @@ void TestShards::everyWeightIsInOneShard() {
         const plan::Plan p = cut(name.toStdString().c_str(), granularity, granularity);
         const std::string wrong = test::checkShards(p);
         QVERIFY2(wrong.empty(), wrong.c_str());
-        // All tensors together, and no byte twice: headers read along are less than 1 %.
+        // All tensors together, and no matrix twice: headers read along are less than 1 %.
         Bytes sum;
         std::vector<std::pair<Bytes, Bytes>> pieces;
         for (const plan::Shard& s : p.shards)
@@ -90,8 +90,11 @@ void TestShards::everyWeightIsInOneShard() {
                 pieces.emplace_back(e.fileOffset, e.fileOffset + e.bytes);
             }
         std::sort(pieces.begin(), pieces.end());
-        for (std::size_t i = 1; i < pieces.size(); ++i)
-            QVERIFY(pieces[i - 1].second <= pieces[i].first);
+        for (std::size_t i = 1; i < pieces.size(); ++i) {
+            // Vectors of a few KiB may stand in several shards, so that each is whole by itself.
+            const Bytes twice = pieces[i - 1].second - pieces[i].first;
+            QVERIFY(twice < base::kibibytes(64));
+        }
         QVERIFY(sum >= p.card->weightBytes());
         QVERIFY(sum.real() <= 1.01 * p.card->weightBytes().real());
         QVERIFY(pieces.back().second <= p.card->fileBytes);
