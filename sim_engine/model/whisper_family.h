@@ -52,7 +52,7 @@ enum class WhisperOp : std::uint16_t {
     Conv1,
     Conv2,
     EncPositions, ///< a range of the table of positions
-    EncQuery, ///< with the layer norm before it
+    EncQuery,     ///< with the layer norm before it, as key and value
     EncKey,
     EncValue,
     EncAttention,
@@ -83,14 +83,13 @@ enum class WhisperBuffer : std::uint32_t {
     Mel,        ///< (frames + 2) x mels f32, time-major, one row of zeros at both ends
     MelScratch, ///< working space of the mel front end
     Conv1Out,   ///< (frames + 2) x d f32, one row of zeros at both ends
-    EncX,       ///< positions x d f32, the residual stream
-    EncNorm,    ///< positions x d f32
+    EncX,       ///< positions x d f32, the residual stream; in the end the encoder's output
     EncQ,       ///< positions x d f32; attention writes its output over it
     EncK,       ///< positions x d f32
     EncV,       ///< positions x d f32
     EncHidden,  ///< positions x 4d f32
     EncScratch, ///< packed weights, score tiles
-    EncOutput,  ///< positions x d f32, after the final norm
+    EncOutput,  ///< positions x d f32 of each window of a batch, with shared cross KV
     CrossRows,  ///< positions x d f32: K or V of one layer before they are stored
     DecX,       ///< prompt x d f32
     DecNorm,    ///< prompt x d f32

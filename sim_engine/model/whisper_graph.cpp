@@ -62,6 +62,8 @@ private:
     void mlp(std::int32_t layer);
     void logits();
 
+    /// Without a use of its own later the output stands where the residual stream stood.
+    BufferId encoderOutput() const { return whisperBuffer(shared() ? B::EncOutput : B::EncX); }
     BufferId selfKv(std::int32_t layer) const {
         const auto cross = shared() ? 0 : m_shape.textLayers;
         return BufferId(
@@ -154,14 +156,12 @@ void Builder::layBuffers() {
     lay("mel scratch", Region::Audio, melScratch(threads));
     lay("conv1 output", Region::Activations, f32(frames * d));
     lay("encoder x", Region::Activations, f32(p * d));
-    lay("encoder norm", Region::Activations, f32(p * d));
     lay("encoder q", Region::Activations, f32(p * d));
     lay("encoder k", Region::Activations, f32(p * d));
     lay("encoder v", Region::Activations, f32(p * d));
     lay("encoder hidden", Region::Activations, f32(p * 4 * d));
     lay("encoder scratch", Region::Scratch, encoderScratch);
-    lay("encoder output", shared() ? Region::CrossKv : Region::Activations,
-        f32(p * d) * (shared() ? batch : 1));
+    lay("encoder output", Region::CrossKv, shared() ? f32(p * d) * batch : Bytes(0));
     m_graph.buffers.back().keptOverBatch = shared() && batch > 1;
     lay("cross rows", Region::Activations, shared() ? Bytes(0) : f32(p * d));
     lay("decoder x", Region::Activations, f32(rows * d));
@@ -215,7 +215,7 @@ void Builder::buildEncode() {
     const auto last = static_cast<std::int32_t>(m_shape.audioLayers - 1);
     Op& norm = add(
         pass, "encoder.ln_post", Code::EncFinalNorm, OpKind::Vector, {Stack::Encoder, last, 1, 2},
-        {"encoder.ln_post.weight", "encoder.ln_post.bias"}, {b(B::EncX)}, {b(B::EncOutput)});
+        {"encoder.ln_post.weight", "encoder.ln_post.bias"}, {b(B::EncX)}, {encoderOutput()});
     norm.cost.flops = 8 * p * static_cast<double>(m_d);
 }
 
@@ -256,13 +256,15 @@ void Builder::encoderLayer(std::int32_t layer) {
     matrix(
         "self.q", Code::EncQuery, key(0, 0), t + "attn.query.weight",
         {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.query.weight", t + "attn.query.bias"},
-        {b(B::EncX)}, {b(B::EncQ), b(B::EncNorm), scratch});
+        {b(B::EncX)}, {b(B::EncQ), scratch});
     matrix(
-        "self.k", Code::EncKey, key(0, 1), t + "attn.key.weight", {t + "attn.key.weight"},
-        {b(B::EncNorm)}, {b(B::EncK), scratch});
+        "self.k", Code::EncKey, key(0, 1), t + "attn.key.weight",
+        {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.key.weight"}, {b(B::EncX)},
+        {b(B::EncK), scratch});
     matrix(
         "self.v", Code::EncValue, key(0, 2), t + "attn.value.weight",
-        {t + "attn.value.weight", t + "attn.value.bias"}, {b(B::EncNorm)}, {b(B::EncV), scratch});
+        {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.value.weight", t + "attn.value.bias"},
+        {b(B::EncX)}, {b(B::EncV), scratch});
     Op& attention =
         add(pass, n + "self.attention", Code::EncAttention, OpKind::Attention, key(0, 2), {},
             {b(B::EncQ), b(B::EncK), b(B::EncV)}, {b(B::EncQ), scratch});
@@ -274,7 +276,7 @@ void Builder::encoderLayer(std::int32_t layer) {
     matrix(
         "mlp.fc1", Code::EncFc1, key(1, 0), t + "mlp.0.weight",
         {t + "mlp_ln.weight", t + "mlp_ln.bias", t + "mlp.0.weight", t + "mlp.0.bias"},
-        {b(B::EncX)}, {b(B::EncHidden), b(B::EncNorm), scratch});
+        {b(B::EncX)}, {b(B::EncHidden), scratch});
     matrix(
         "mlp.fc2", Code::EncFc2, key(1, 1), t + "mlp.2.weight",
         {t + "mlp.2.weight", t + "mlp.2.bias"}, {b(B::EncHidden), b(B::EncX)},
@@ -294,7 +296,7 @@ void Builder::buildCross() {
                               std::initializer_list<std::string> tensors) {
             product(
                 add(PassKind::Cross, n + name, code, OpKind::MatMul, {Stack::Cross, i, 0, part},
-                    tensors, {b(B::EncOutput)}, {crossKv(i), b(B::CrossRows), b(B::EncScratch)}),
+                    tensors, {encoderOutput()}, {crossKv(i), b(B::CrossRows), b(B::EncScratch)}),
                 p, weight);
         };
         into("k", Code::CrossKey, 0, t + "key.weight", {t + "key.weight"});

@@ -60,6 +60,10 @@ std::vector<base::OpId> encodeOps(const model::Graph& graph) {
     return ops;
 }
 
+std::int32_t lastEncodeTick(const model::Graph& graph) {
+    return static_cast<std::int32_t>(graph.pass(PassKind::Encode).ops.size()) - 1;
+}
+
 std::int32_t decodeTick(const model::Graph& graph) {
     return static_cast<std::int32_t>(
         graph.pass(PassKind::Encode).ops.size() + graph.pass(PassKind::Cross).ops.size());
@@ -90,7 +94,10 @@ layOut(const model::Graph& graph, const std::vector<Shard>& shards, const Reside
     };
     addSlots(
         layout.encodeSlots, "encoder", residence.encodeSlots,
-        largest(shards, residence.encodeStreamed), 0, decode - 1);
+        largest(shards, residence.encodeStreamed), 0, lastEncodeTick(graph));
+    addSlots(
+        layout.crossSlots, "cross", residence.crossSlots, largest(shards, residence.crossStreamed),
+        lastEncodeTick(graph) + 1, decode - 1);
     addSlots(
         layout.decodeSlots, "decoder", residence.decodeSlots,
         largest(shards, residence.decodeStreamed), decode, decode);

@@ -42,8 +42,10 @@ public:
             const Stack stack = shards[i].key.stack;
             if (stack == Stack::Rows)
                 m_rows.push_back(ShardId(i));
-            else if (stack == Stack::Encoder || stack == Stack::Cross)
+            else if (stack == Stack::Encoder)
                 m_encode.push_back(ShardId(i));
+            else if (stack == Stack::Cross)
+                m_cross.push_back(ShardId(i));
             else
                 m_decode.push_back(ShardId(i));
         }
@@ -68,8 +70,10 @@ public:
     Residence streaming() const {
         Residence r;
         r.encodeStreamed = m_encode;
+        r.crossStreamed = m_cross;
         r.decodeStreamed = m_decode;
         r.encodeSlots = slotsFor(m_config.slotCount, m_encode);
+        r.crossSlots = slotsFor(m_config.slotCount, m_cross);
         r.decodeSlots = slotsFor(m_config.slotCount, m_decode);
         return r;
     }
@@ -91,7 +95,7 @@ private:
 
     Residence everything() const {
         Residence r;
-        for (const auto* part : {&m_encode, &m_decode, &m_rows})
+        for (const auto* part : {&m_encode, &m_cross, &m_decode, &m_rows})
             r.forRun.insert(r.forRun.end(), part->begin(), part->end());
         return r;
     }
@@ -166,7 +170,7 @@ private:
     const model::Graph& m_graph;
     const std::vector<Shard>& m_shards;
     const RunConfig& m_config;
-    std::vector<ShardId> m_encode, m_decode, m_rows;
+    std::vector<ShardId> m_encode, m_cross, m_decode, m_rows;
 };
 
 } // namespace

@@ -157,24 +157,33 @@ void Scheduler::encode() {
     for (const ShardId id : m_residence.forRun)
         if (m_plan.shard(id).key.stack <= model::ShardKey::Stack::Cross)
             pin(id, Reason::PinnedForRun, out);
-    Stream stream(
+    Stream encoder(
         SlotCache(m_layout.encodeSlots, m_residence.encodeStreamed, Policy::Pin),
         m_residence.encodeSlots);
+    Stream cross(
+        SlotCache(m_layout.crossSlots, m_residence.crossStreamed, Policy::Pin),
+        m_residence.crossSlots);
     std::vector<ShardId> later(m_residence.forRun);
     std::sort(later.begin(), later.end()); // shards are numbered in the order of their first use
-    std::int32_t tick = 0;
     const std::vector<OpId> ops = encodeOps(m_graph);
-    for (std::size_t i = 0; i < ops.size(); ++i, ++tick) {
+    const std::int32_t lastEncode = lastEncodeTick(m_graph);
+    for (std::int32_t tick = 0; tick < static_cast<std::int32_t>(ops.size()); ++tick) {
+        const OpId op = ops[static_cast<std::size_t>(tick)];
         buffers(StepKind::Alloc, tick, out);
-        stream.enter(shardOf(ops[i]));
-        stream.readAhead(stream.length(), out);
-        if (stream.issuedAll(stream.length()))
+        encoder.enter(shardOf(op));
+        encoder.readAhead(encoder.length(), out);
+        cross.enter(shardOf(op));
+        if (tick > lastEncode)
+            cross.readAhead(cross.length(), out);
+        if (encoder.issuedAll(encoder.length()) && cross.issuedAll(cross.length()))
             for (const ShardId id : later)
                 pin(id, Reason::PinnedForRun, out);
-        compute(ops[i], out);
+        compute(op, out);
+        if (tick == lastEncode)
+            encoder.release(Reason::PhaseEnded, out);
         buffers(StepKind::Free, tick, out);
     }
-    stream.release(Reason::PhaseEnded, out);
+    cross.release(Reason::PhaseEnded, out);
     m_plan.prefillAt = out.size();
 }
 

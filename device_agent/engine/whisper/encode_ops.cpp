@@ -151,7 +151,7 @@ void attention(RunState& run) {
 /// The encoder output; where cross-attention shares it and keeps a part, every other row of it.
 void finalNorm(RunState& run, OpId id, const plan::OpContext& context) {
     const bool shared = run.plan.config.crossKv == model::KvType::Shared;
-    float* out = run.floats(B::EncOutput);
+    float* out = run.floats(shared ? B::EncOutput : B::EncX);
     if (shared) // each sequence of a batch has its own
         out += static_cast<std::size_t>(context.sequence) * run.positions * run.width;
     kernels::layerNorm(
@@ -166,7 +166,7 @@ void finalNorm(RunState& run, OpId id, const plan::OpContext& context) {
 
 /// Keys or values of one decoder layer for all audio positions that are kept.
 void crossRows(RunState& run, OpId id, const plan::OpContext& context, bool keys) {
-    project(run, id, B::EncOutput, B::CrossRows, {.bias = !keys});
+    project(run, id, B::EncX, B::CrossRows, {.bias = !keys});
     const auto cache = cacheOf(run, run.plan.graph->op(id).writes[0], true, context.sequence);
     const std::size_t stride = run.crossPositions < run.positions ? 2 * run.width : run.width;
     const auto store = keys ? kernels::storeKeys : kernels::storeValues;
