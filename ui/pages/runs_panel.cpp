@@ -27,6 +27,17 @@ RunsPanel::RunsPanel(RunsModel* runs, QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
 
+    column->addLayout(makeTools());
+    makeList();
+    column->addWidget(m_list, 1);
+    column->addWidget(m_empty);
+    column->addWidget(line());
+    column->addLayout(makeFoot());
+    connectList();
+    showButtons();
+}
+
+QLayout* RunsPanel::makeTools() {
     auto* tools = new QHBoxLayout;
     tools->setContentsMargins(10, 10, 8, 8);
     tools->setSpacing(4);
@@ -39,20 +50,24 @@ RunsPanel::RunsPanel(RunsModel* runs, QWidget* parent)
     starred->setToolTip(tr("Starred runs only"));
     tools->addWidget(m_search, 1);
     tools->addWidget(starred);
-    column->addLayout(tools);
+    connect(m_search, &QLineEdit::textChanged, m_filter, &RunsFilter::setText);
+    connect(starred, &QToolButton::toggled, m_filter, &RunsFilter::setStarredOnly);
+    return tools;
+}
 
+void RunsPanel::makeList() {
     m_list->setModel(m_filter);
     m_list->setItemDelegate(new RunsDelegate(m_list));
     m_list->setMouseTracking(true);
     m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_list->setObjectName(QStringLiteral("runs.list"));
     m_list->viewport()->installEventFilter(this);
-    column->addWidget(m_list, 1);
     m_empty->setAlignment(Qt::AlignHCenter);
     m_empty->setContentsMargins(12, 24, 12, 24);
     m_empty->setWordWrap(true);
-    column->addWidget(m_empty);
+}
 
+QLayout* RunsPanel::makeFoot() {
     auto* undoRow = new QHBoxLayout(m_undo);
     undoRow->setContentsMargins(10, 4, 6, 4);
     m_undoText->setWordWrap(true);
@@ -70,13 +85,12 @@ RunsPanel::RunsPanel(RunsModel* runs, QWidget* parent)
     buttons->addWidget(m_delete, 1);
     m_compare->setToolTip(tr("Compare the open run with the selected one"));
     foot->addLayout(buttons);
-    column->addWidget(line());
-    column->addLayout(foot);
-
-    connect(m_search, &QLineEdit::textChanged, m_filter, &RunsFilter::setText);
-    connect(starred, &QToolButton::toggled, m_filter, &RunsFilter::setStarredOnly);
-    connect(m_list, &QListView::activated, this, [this] { emit opened(selected()); });
     connect(undo, &QPushButton::clicked, this, &RunsPanel::undoClicked);
+    return foot;
+}
+
+void RunsPanel::connectList() {
+    connect(m_list, &QListView::activated, this, [this] { emit opened(selected()); });
     connect(m_compare, &QPushButton::clicked, this, [this] { emit compareClicked(selected()); });
     connect(m_delete, &QPushButton::clicked, this, [this] { emit deleteClicked(selected()); });
     connect(
@@ -88,7 +102,6 @@ RunsPanel::RunsPanel(RunsModel* runs, QWidget* parent)
     });
     connect(m_filter, &QAbstractItemModel::rowsInserted, this, &RunsPanel::showButtons);
     connect(m_filter, &QAbstractItemModel::rowsRemoved, this, &RunsPanel::showButtons);
-    showButtons();
 }
 
 QString RunsPanel::selected() const {

@@ -7,6 +7,7 @@
 
 class QFrame;
 class QLabel;
+class QLayout;
 class QLineEdit;
 class QListView;
 class QPushButton;
@@ -32,6 +33,10 @@ signals:
 
 private:
     bool eventFilter(QObject* watched, QEvent* event) override;
+    QLayout* makeTools();
+    void makeList();
+    QLayout* makeFoot();
+    void connectList();
     void showButtons();
 
     QString m_open; ///< the run that the page shows

@@ -90,8 +90,11 @@ void CommandPalette::filter(const QString& text) {
         const bool fits = hasWords(all, words);
         row->setHidden(!fits);
         row->setDisabled(!action->isEnabled());
-        row->setForeground(1, chrome().muted);
-        row->setForeground(2, chrome().muted);
+        QColor faded = chrome().muted;
+        faded.setAlpha(action->isEnabled() ? 255 : 130);
+        row->setForeground(0, action->isEnabled() ? chrome().text : faded);
+        row->setForeground(1, faded);
+        row->setForeground(2, faded);
         if (!fits || !action->isEnabled())
             continue;
         if (!first)

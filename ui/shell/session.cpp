@@ -45,6 +45,11 @@ Session::Session(const app::DataPaths& paths, QObject* parent)
 
 Session::~Session() {
     purge();
+    // A run that is going on ends here and is kept; nothing of this object hears of it any more.
+    m_controller->disconnect(this);
+    if (m_store)
+        m_store->disconnect(this);
+    m_controller.reset();
 }
 
 void Session::reloadRuns() {
