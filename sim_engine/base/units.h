@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -46,8 +47,7 @@ struct Id {
     std::uint32_t value = kNone;
 
     constexpr Id() = default;
-    constexpr explicit Id(std::uint32_t v) : value(v) {}
-    constexpr explicit Id(std::size_t v) : value(static_cast<std::uint32_t>(v)) {}
+    constexpr explicit Id(std::unsigned_integral auto v) : value(static_cast<std::uint32_t>(v)) {}
 
     constexpr auto operator<=>(const Id&) const = default;
     constexpr bool valid() const { return value != kNone; }

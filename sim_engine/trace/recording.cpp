@@ -62,7 +62,7 @@ void RecordingBuilder::addEvents(const Frame& frame) {
     const std::uint64_t known =
         m_nextSequence > frame.sequence ? std::min(m_nextSequence - frame.sequence, count) : 0;
     for (std::uint64_t i = known; i < count; ++i) {
-        const Event e = frame.event(i);
+        const Event e = frame.event(static_cast<std::size_t>(i));
         if (!isKnown(e)) {
             ++m_recording.unknownEvents;
             continue;
