@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "sim_engine/base/format.h"
 #include "sim_engine/plan/closing.h"
@@ -67,8 +68,10 @@ public:
                     return m_plan.graph->buffer(b).name + " of " + op.name + " is not there";
         return {};
     }
-    bool isResident(ShardId id) const { return m_shardAt[id.index()].valid(); }
-    bool isEmpty() const { return m_live.empty(); }
+    bool isThere(const Step& step) const {
+        const bool weights = step.kind == StepKind::Load;
+        return (weights ? m_shardAt : m_bufferAt)[step.id] == step.block;
+    }
 
 private:
     BlockId& place(const Step& step) {
@@ -86,28 +89,48 @@ private:
     std::map<std::int64_t, std::int64_t> m_live; ///< begin to end of all that is there
 };
 
-/// All steps of one window, closing included.
-std::vector<Step> stepsOfWindow(const Plan& plan, std::int32_t lastStep, bool closes) {
-    std::vector<Step> steps = plan.window;
-    for (std::int32_t step = 1; step <= lastStep; ++step) {
-        const auto& list = plan.stepsOf(step);
-        steps.insert(steps.end(), list.begin(), list.end());
+/// A step as it comes in a run; `isDone` where an earlier window did it and it is passed over.
+struct Performed {
+    Step step;
+    bool isDone = false;
+};
+
+/// All steps of one batch in the order of the executor, closing included.
+std::vector<Performed> stepsOfBatch(
+    const Plan& plan, bool isFirst, std::int32_t count, std::int32_t lastStep, bool closes) {
+    std::vector<Performed> all;
+    const auto append = [&](std::span<const Step> steps, std::int32_t sequence) {
+        const bool firstWindow = isFirst && sequence == 0;
+        for (const Step& s : steps)
+            all.push_back(
+                {s, (s.firstWindowOnly && !firstWindow) || (s.firstOfBatchOnly && sequence > 0)});
+    };
+    const std::span<const Step> window(plan.window);
+    for (std::int32_t sequence = 0; sequence < count; ++sequence)
+        append(window.first(plan.prefillAt), sequence);
+    if (isFirst && plan.graph->settlesPrompt) {
+        append(plan.settle, 0);
+        append(plan.settledPrefill, 0);
+    } else {
+        append(window.subspan(plan.prefillAt), 0);
     }
-    if (closes) {
-        const auto closing = plan::closingSteps(plan, lastStep);
-        steps.insert(steps.end(), closing.begin(), closing.end());
-    }
-    return steps;
+    for (std::int32_t step = 1; step <= lastStep; ++step)
+        append(plan.stepsOf(step), 0);
+    if (closes)
+        append(plan::closingSteps(plan, lastStep), 0);
+    return all;
 }
 
 /// For each eviction that makes room: is the evicted shard used before the one that takes its
 /// place?
-std::string checkEvictions(const Plan& plan, const std::vector<Step>& steps) {
+std::string checkEvictions(const Plan& plan, const std::vector<Performed>& steps) {
     constexpr std::size_t kNever = SIZE_MAX;
     std::vector<std::size_t> nextUse(plan.shards.size(), kNever);
     std::vector<std::size_t> loadedInto(plan.blocks.size(), kNever); // next load, by block
     for (std::size_t i = steps.size(); i-- > 0;) {
-        const Step& step = steps[i];
+        const Step& step = steps[i].step;
+        if (steps[i].isDone)
+            continue;
         if (step.kind == StepKind::Compute) {
             const ShardId shard = plan.shardOfOp[step.id];
             if (shard.valid())
@@ -118,11 +141,11 @@ std::string checkEvictions(const Plan& plan, const std::vector<Step>& steps) {
             const std::size_t load = loadedInto[step.block.index()];
             if (load == kNever)
                 return "an eviction that makes room for nothing";
-            const std::size_t use = nextUse[step.id], other = nextUse[steps[load].id];
+            const std::size_t use = nextUse[step.id], other = nextUse[steps[load].step.id];
             if (use != kNever && (use <= load || use < other))
                 return base::formatted(
                     "%s is evicted for %s and needed before it", plan.shards[step.id].name.c_str(),
-                    plan.shards[steps[load].id].name.c_str());
+                    plan.shards[steps[load].step.id].name.c_str());
         }
     }
     return {};
@@ -165,28 +188,27 @@ private:
 std::string replay(const Plan& plan, const std::vector<std::int32_t>& lastSteps) {
     Arena arena(plan);
     PinCounts pins(plan);
-    for (std::size_t window = 0; window < lastSteps.size(); ++window) {
-        const bool closes = window + 1 < lastSteps.size();
-        const auto steps = stepsOfWindow(plan, lastSteps[window], closes);
+    const std::int32_t batch = plan.graph->batch;
+    for (std::size_t i = 0; i < lastSteps.size(); ++i) {
+        const bool closes = i + 1 < lastSteps.size();
+        const std::int32_t count = closes ? batch : (batch + 1) / 2; // the last is seldom full
+        const auto steps = stepsOfBatch(plan, i == 0, count, lastSteps[i], closes);
         if (auto wrong = checkEvictions(plan, steps); !wrong.empty())
             return wrong;
-        for (const Step& step : steps) {
-            if (step.firstWindowOnly && window > 0) {
-                if (!arena.isResident(ShardId(step.id)))
-                    return plan.shards[step.id].name + " did not stay from the first window";
-                continue;
-            }
+        for (const auto& [step, isDone] : steps) {
             std::string wrong;
-            if (step.kind == StepKind::Compute)
+            if (isDone)
+                wrong = arena.isThere(step) ? "" : "what an earlier window did is not there";
+            else if (step.kind == StepKind::Compute)
                 wrong = arena.check(step);
             else if (step.kind == StepKind::Load || step.kind == StepKind::Alloc)
                 wrong = arena.take(step);
             else
                 wrong = arena.release(step);
-            if (wrong.empty() && step.kind == StepKind::Load)
+            if (wrong.empty() && !isDone && step.kind == StepKind::Load)
                 wrong = pins.load(step);
             if (!wrong.empty())
-                return base::formatted("window %zu: ", window) + wrong;
+                return base::formatted("batch %zu: ", i) + wrong;
         }
     }
     return pins.check(static_cast<int>(lastSteps.size()));
