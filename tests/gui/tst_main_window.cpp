@@ -7,6 +7,7 @@
 #include <QImage>
 #include <QLineEdit>
 #include <QSet>
+#include <QSignalSpy>
 #include <QSlider>
 #include <QTemporaryDir>
 #include <QTest>
@@ -18,6 +19,7 @@
 #include "ui/pages/results_page.h"
 #include "ui/pages/runs_panel.h"
 #include "ui/pages/start_page.h"
+#include "ui/plot/time_plot.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/help_overlay.h"
 #include "ui/shell/main_window.h"
@@ -194,6 +196,16 @@ private slots:
         QVERIFY(!f.session.playback()->isEmpty());
         f.session.playback()->step(1);
         QCOMPARE(*data->time()->cursor(), f.session.playback()->position());
+    }
+
+    void escapeOverAChartAsksToStopALiveRun() {
+        Fixture f;
+        f.session.document()->beginLive();
+        f.window.showPage(Page::Results);
+        f.window.resultsPage()->disconnect(SIGNAL(stopAsked())); // the question would wait for us
+        QSignalSpy asked(f.window.resultsPage(), &ResultsPage::stopAsked);
+        QTest::keyClick(f.window.findChild<TimePlot*>(), Qt::Key_Escape);
+        QCOMPARE(asked.size(), 1);
     }
 
     void aKeptRunOpensAndIsDeletedWithUndo() {

@@ -206,6 +206,9 @@ bool PlotHands::handleKey(QKeyEvent* event) {
         m_time->back();
         return true;
     case Qt::Key_Escape:
+        // With nothing left to clear, the key is the page's: it asks whether to stop a run.
+        if (!m_time->selection() && !m_time->canGoBack())
+            return false;
         m_time->clear();
         return true;
     case Qt::Key_Return:
