@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <unordered_map>
 
 #include "sim_engine/base/format.h"
 #include "sim_engine/model/kernel_scratch.h"
@@ -17,12 +18,23 @@ using Stack = ShardKey::Stack;
 using B = WhisperBuffer;
 using Code = WhisperOp;
 
+/// The tensors of a card by name: there are hundreds, and each is asked for.
+using TensorIds = std::unordered_map<std::string_view, TensorId>;
+
+TensorIds idsOf(const ModelCard& card) {
+    TensorIds ids;
+    ids.reserve(card.tensors.size());
+    for (std::size_t i = 0; i < card.tensors.size(); ++i)
+        ids.emplace(card.tensors[i].name, TensorId(i));
+    return ids;
+}
+
 /// Lays out buffers and ops of one model under one set of options.
 class Builder {
 public:
-    Builder(const ModelCard& card, const GraphOptions& options)
-        : m_card(card), m_options(options), m_shape(whisperShape(card)), m_d(m_shape.audioState),
-          m_positions(whisperPositions(m_shape, options)),
+    Builder(const ModelCard& card, const TensorIds& ids, const GraphOptions& options)
+        : m_card(card), m_ids(ids), m_options(options), m_shape(whisperShape(card)),
+          m_d(m_shape.audioState), m_positions(whisperPositions(m_shape, options)),
           m_crossPositions(whisperCrossPositions(m_shape, options)),
           m_textPositions(whisperTextPositions(m_shape, options)) {
         m_graph.promptTokens = options.promptTokens > 0
@@ -48,6 +60,8 @@ public:
     }
 
 private:
+    /// The tensor of that name, which checkCard has found there.
+    TensorId find(std::string_view tensor) const { return m_ids.at(tensor); }
     bool shared() const { return m_options.crossKv == KvType::Shared; }
 
     void layVocabulary();
@@ -87,10 +101,11 @@ private:
         op.cost.flops = 2.0 * rows * static_cast<double>(matrix.rows() * matrix.rowElements());
     }
     void product(Op& op, double rows, const std::string& matrix) const {
-        productOf(op, rows, m_card.tensor(m_card.find(matrix)));
+        productOf(op, rows, m_card.tensor(find(matrix)));
     }
 
     const ModelCard& m_card;
+    const TensorIds& m_ids;
     const GraphOptions& m_options;
     WhisperShape m_shape;
     std::int64_t m_d, m_positions, m_crossPositions, m_textPositions;
@@ -108,7 +123,7 @@ Op& Builder::add(
     op.kind = kind;
     op.key = key;
     for (const std::string& t : tensors) {
-        const TensorId id = m_card.find(t);
+        const TensorId id = find(t);
         op.weights.push_back({id, 0, m_card.tensor(id).rows()});
     }
     op.reads = reads;
@@ -119,11 +134,11 @@ Op& Builder::add(
 
 /// Vocabulary shards that are about as large as the largest other shard of a decoding pass.
 void Builder::layVocabulary() {
-    const TensorInfo& table = m_card.tensor(m_card.find("decoder.token_embedding.weight"));
+    const TensorInfo& table = m_card.tensor(find("decoder.token_embedding.weight"));
     std::int64_t shards = m_options.vocabShards;
     if (shards == 0) {
-        const TensorInfo& fc = m_card.tensor(m_card.find("decoder.blocks.0.mlp.0.weight"));
-        const TensorInfo& square = m_card.tensor(m_card.find("decoder.blocks.0.attn.out.weight"));
+        const TensorInfo& fc = m_card.tensor(find("decoder.blocks.0.mlp.0.weight"));
+        const TensorInfo& square = m_card.tensor(find("decoder.blocks.0.attn.out.weight"));
         const Bytes layer = fc.bytes * 2 + square.bytes * (shared() ? 8 : 6);
         Bytes target = fc.bytes;
         if (m_options.decoder.kind == Granularity::Kind::Sublayer)
@@ -171,8 +186,7 @@ void Builder::layBuffers() {
     lay("decoder hidden", Region::Activations, f32(rows * 4 * d));
     lay("decoder scratch", Region::Scratch, decoderScratch);
     lay("logits", Region::Activations, f32(m_rowsPerVocabShard * batch));
-    const Bytes tokenRow =
-        m_card.tensor(m_card.find("decoder.token_embedding.weight")).bytesPerRow();
+    const Bytes tokenRow = m_card.tensor(find("decoder.token_embedding.weight")).bytesPerRow();
     lay("embedding rows", Region::Activations, (tokenRow + f32(d)) * rows);
     for (std::int64_t i = 0; !shared() && i < m_shape.textLayers; ++i)
         m_graph.buffers.push_back(
@@ -222,9 +236,9 @@ void Builder::buildEncode() {
 /// The table of positions is added in pieces no larger than a matrix of the MLP, so that it does
 /// not decide how large a slot must be.
 void Builder::encoderPositions() {
-    const TensorId table = m_card.find("encoder.positional_embedding");
+    const TensorId table = find("encoder.positional_embedding");
     const Bytes row = m_card.tensor(table).bytesPerRow();
-    const Bytes most = m_card.tensor(m_card.find("encoder.blocks.0.mlp.0.weight")).bytes;
+    const Bytes most = m_card.tensor(find("encoder.blocks.0.mlp.0.weight")).bytes;
     const std::int64_t rows = std::max<std::int64_t>(most.value / row.value, 1);
     const BufferId x = whisperBuffer(B::EncX);
     for (std::int64_t first = 0, part = 0; first < m_positions; first += rows, ++part) {
@@ -310,8 +324,7 @@ void Builder::buildDecode() {
     Op& embed =
         add(pass, "embed", Code::Embed, OpKind::RowGather, {Stack::Rows, 0, 0, 0}, {}, {b(B::Rows)},
             {b(B::DecX)});
-    embed.rowReads = {
-        m_card.find("decoder.token_embedding.weight"), m_card.find("decoder.positional_embedding")};
+    embed.rowReads = {find("decoder.token_embedding.weight"), find("decoder.positional_embedding")};
     embed.rowCounts = {m_shape.vocab, m_textPositions};
     embed.cost.flops = static_cast<double>(m_d);
     for (std::int64_t i = 0; i < m_shape.textLayers; ++i) {
@@ -377,10 +390,10 @@ void Builder::crossAttention(std::int32_t layer) {
         // Queries go into the space of the encoder output, mixed outputs into values: two products
         // with a d x d matrix each, and every head looks at whole rows.
         for (const char* name : {".key.weight", ".value.weight", ".value.bias"}) {
-            const TensorId id = m_card.find(t + name);
+            const TensorId id = find(t + name);
             attention.weights.push_back({id, 0, m_card.tensor(id).rows()});
         }
-        attention.dtype = m_card.tensor(m_card.find(t + ".key.weight")).dtype;
+        attention.dtype = m_card.tensor(find(t + ".key.weight")).dtype;
         attention.cost.flops =
             4 * positions * d * static_cast<double>(m_shape.textHeads) + 4 * d * d;
         attention.cost.stateBytes = 4 * positions * d;
@@ -415,7 +428,7 @@ void Builder::logits() {
             {b(B::DecNorm)});
     norm.cost.flops = 8 * static_cast<double>(m_d);
     norm.lastTokenOnly = true;
-    const TensorId table = m_card.find("decoder.token_embedding.weight");
+    const TensorId table = find("decoder.token_embedding.weight");
     for (std::int64_t i = 0; i < m_vocabShards; ++i) {
         Op& op =
             add(PassKind::Prefill, base::formatted("logits.%d", static_cast<int>(i)), Code::Logits,
@@ -431,13 +444,13 @@ void Builder::logits() {
 }
 
 /// Every tensor that the graph names is there, with the dimensions that it needs.
-base::Status checkCard(const ModelCard& card, const WhisperShape& shape) {
+base::Status checkCard(const ModelCard& card, const WhisperShape& shape, const TensorIds& ids) {
     if (const auto why = implausible(shape); !why.empty())
         return base::Error{
             base::ErrorCode::BadInput, std::string(why), card.name, "use a Whisper model file"};
     for (const TensorInfo& expected : whisperTensors(shape, DType::F16)) {
-        const TensorId id = card.find(expected.name);
-        if (!id.valid() || card.tensor(id).shape != expected.shape)
+        const auto id = ids.find(expected.name);
+        if (id == ids.end() || card.tensor(id->second).shape != expected.shape)
             return base::Error{
                 base::ErrorCode::BadInput, "tensor " + expected.name + " is missing", card.name,
                 "use a complete Whisper model file"};
@@ -449,7 +462,8 @@ base::Status checkCard(const ModelCard& card, const WhisperShape& shape) {
 
 base::Result<Graph> buildWhisperGraph(const ModelCard& card, const GraphOptions& options) {
     const WhisperShape shape = whisperShape(card);
-    if (auto status = checkCard(card, shape); !status)
+    const TensorIds ids = idsOf(card);
+    if (auto status = checkCard(card, shape, ids); !status)
         return status.error();
     const auto usage = [](std::string what, std::string mend) {
         return base::Error{base::ErrorCode::Usage, std::move(what), "", std::move(mend)};
@@ -466,7 +480,7 @@ base::Result<Graph> buildWhisperGraph(const ModelCard& card, const GraphOptions&
         return usage("the prompt leaves no room for text", "give a shorter one");
     if (options.vocabShards > shape.vocab / 16)
         return usage("--vocab-shards is above a sixteenth of the vocabulary", "give a smaller one");
-    return Builder(card, options).build();
+    return Builder(card, ids, options).build();
 }
 
 } // namespace shardscope::model

@@ -121,10 +121,15 @@ std::uint64_t hashOf(const Plan& plan) {
         bytes(b.offset), bytes(b.bytes), mix(hash, static_cast<std::uint64_t>(b.region));
     const auto steps = [&](const std::vector<Step>& list) {
         for (const Step& s : list)
-            mix(hash, (static_cast<std::uint64_t>(s.kind) << 56) ^
+            mix(hash, (static_cast<std::uint64_t>(s.kind) << 60) ^
+                          (static_cast<std::uint64_t>(s.firstWindowOnly) << 57) ^
+                          (static_cast<std::uint64_t>(s.firstOfBatchOnly) << 56) ^
                           (static_cast<std::uint64_t>(s.block.value) << 24) ^ s.id);
     };
     steps(plan.window);
+    mix(hash, plan.prefillAt);
+    steps(plan.settle);
+    steps(plan.settledPrefill);
     steps(plan.settle);
     steps(plan.settledPrefill);
     for (const auto& list : plan.cycles)
