@@ -117,6 +117,16 @@ public:
         return c;
     }
 
+    /// The same, with windows that are decoded together and a language that is found out.
+    plan::RunConfig batchConfig() {
+        plan::RunConfig c = config();
+        c.batch = of({1, 2, 2, 3, 8});
+        c.timestamps = below(2) == 0;
+        if (below(3) == 0)
+            c.language = "auto";
+        return c;
+    }
+
     /// A budget between the least and a little more than the whole, and a pin choice.
     void budget(const Card& model, plan::RunConfig& c) {
         using Kind = plan::PinChoice::Kind;

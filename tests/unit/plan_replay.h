@@ -10,10 +10,10 @@
 
 namespace shardscope::test {
 
-/// Replays a run of several windows; `lastSteps` has the last decoding step of each window. Empty
-/// when every promise holds: weights and buffers of an op are there when it runs, what is there at
-/// one moment never overlaps, nothing is evicted that is needed before what takes its place, and
-/// pins are read as often as their reason says.
+/// Replays a run of several batches of windows; `lastSteps` has the last decoding step of each.
+/// Empty when every promise holds: weights and buffers of an op are there when it runs, what is
+/// there at one moment never overlaps, nothing is evicted that is needed before what takes its
+/// place, and pins are read as often as their reason says.
 std::string replay(const plan::Plan& plan, const std::vector<std::int32_t>& lastSteps);
 
 /// Blocks that live at the same tick and overlap, or a peak that is not that of the map.

@@ -88,6 +88,8 @@ private slots:
         addCards({"sample", "tiny.en", "base", "small", "large-v3"});
     }
     void anyConfigurationKeepsEveryPromise();
+    void batchesAndFoundLanguagesKeepThemToo_data() { addCards({"tiny", "base", "large-v3"}); }
+    void batchesAndFoundLanguagesKeepThemToo();
     void whatFitsIsNotStreamed_data() { anyConfigurationKeepsEveryPromise_data(); }
     void whatFitsIsNotStreamed();
     void whatDoesNotFitNamesWhatFits_data() { anyConfigurationKeepsEveryPromise_data(); }
@@ -125,6 +127,24 @@ void TestPlanner::anyConfigurationKeepsEveryPromise() {
         const std::int32_t last = config.maxTokens - 1;
         const std::string wrong =
             test::replay(p, {draw.below(last + 1), last, draw.below(last + 1), last});
+        QVERIFY2(wrong.empty(), (flags + ": " + wrong).c_str());
+    }
+}
+
+void TestPlanner::batchesAndFoundLanguagesKeepThemToo() {
+    const auto card = fetchedCard();
+    test::Draw draw(9);
+    for (int i = 0; i < (card->weightBytes() > base::mebibytes(400) ? 30 : 150); ++i) {
+        RunConfig config = draw.batchConfig();
+        draw.budget(card, config);
+        const std::string flags = flagsOf(config);
+        const auto result = plan::planOrError(card, config, test::board());
+        QVERIFY2(result.ok(), (flags + test::lineOf(result)).c_str());
+        const Plan& p = *result;
+        for (const std::string& wrong : {test::checkMap(p), test::checkShards(p)})
+            QVERIFY2(wrong.empty(), (flags + wrong).c_str());
+        const std::int32_t last = p.config.maxTokens - 1;
+        const std::string wrong = test::replay(p, {draw.below(last + 1), last, last});
         QVERIFY2(wrong.empty(), (flags + ": " + wrong).c_str());
     }
 }
@@ -335,6 +355,15 @@ void TestPlanner::everyKnobThatChangesThePlanChangesItsHash() {
     for (const char* name : {"tiny", "base", "sample"})
         QVERIFY(hashes.insert(test::planned(test::card(name), RunConfig()).hash).second);
     QCOMPARE(hashes.size(), variants + 3);
+    RunConfig spoken;
+    hashes.clear();
+    for (const auto& [flag, value] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"--language", "en"}, {"--language", "auto"}, {"--batch", "2"}}) {
+        RunConfig config = spoken;
+        QVERIFY(plan::setKnob(config, flag, value).ok());
+        QVERIFY2(hashes.insert(test::planned(test::card("tiny"), config).hash).second, flag);
+    }
+    hashes = {test::planned(test::card("tiny.en"), tight).hash};
     // What only the executor minds leaves the plan as it is.
     RunConfig same = tight;
     QVERIFY(plan::setKnob(same, "--loader", "mmap").ok());

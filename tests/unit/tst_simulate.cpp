@@ -67,6 +67,7 @@ class TestSimulate : public QObject {
 
 private slots:
     void readsTheBytesOfItsSteps();
+    void batchesReadTheirWeightsOnce();
     void eventsStandInTheOrderOfTime();
     void readsFollowEachOtherAndComputeWaitsForThem();
     void aRunIsToldFromBeginToEnd();
@@ -108,6 +109,24 @@ void TestSimulate::readsTheBytesOfItsSteps() {
             }
             QCOMPARE(p.streamedPerToken.value, sum / (tokens - 3));
         }
+    }
+}
+
+/// Windows that are decoded together take one pass of the weights, so fewer bytes and less time.
+void TestSimulate::batchesReadTheirWeightsOnce() {
+    std::int64_t bytes = 0;
+    double time = 0;
+    for (const std::int32_t batch : {4, 2, 1}) {
+        RunConfig config = tight("60MiB");
+        config.batch = batch;
+        const auto trace =
+            sim::simulate(test::planned(test::card("tiny.en"), config), test::board(), {0, 4});
+        const auto s = analyze::summarise(trace);
+        QCOMPARE(s.tokens.size(), std::size_t{80});
+        QCOMPARE(count(trace, EventKind::Window), std::int64_t{4});
+        QVERIFY(s.bytesRead > bytes && s.totalMs > time);
+        bytes = s.bytesRead;
+        time = s.totalMs;
     }
 }
 
