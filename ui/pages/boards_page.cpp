@@ -76,7 +76,7 @@ private:
 } // namespace
 
 BoardsPage::BoardsPage(QWidget* parent)
-    : QWidget(parent), m_list(new QListWidget), m_detail(new QVBoxLayout) {
+    : QWidget(parent), m_list(new QListWidget) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(0);
