@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include <QTime>
+
 #include "app/cli/terminal.h"
 #include "sim_engine/base/format.h"
 
@@ -85,6 +87,30 @@ std::string plainText(const Json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+/// What was said: a line for each segment where there are times.
+std::string wordsOf(const Json& result) {
+    const auto segments = result.find("segments");
+    if (segments != result.end() && segments->is_array() && !segments->empty()) {
+        const auto time = [](const Json& segment, const char* key) {
+            const auto found = segment.find(key);
+            const bool known = found != segment.end() && found->is_number_integer();
+            const int ms = known ? found->get<int>() : 0;
+            return QTime::fromMSecsSinceStartOfDay(ms).toString("HH:mm:ss.zzz").toStdString();
+        };
+        std::string lines;
+        for (const Json& s : *segments)
+            if (s.is_object() && s.contains("text") && s["text"].is_string())
+                lines += "[" + time(s, "start_ms") + " --> " + time(s, "end_ms") + "] " +
+                         trimmed(s["text"].get<std::string>()) + "\n";
+        return lines + "\n";
+    }
+    const auto words = result.find("text");
+    if (words == result.end() || !words->is_string())
+        return {};
+    const std::string text = trimmed(words->get<std::string>());
+    return text.empty() ? text : text + "\n\n";
+}
+
 } // namespace
 
 std::string resultText(const Json& result) {
@@ -104,13 +130,9 @@ std::string resultText(const Json& result) {
             {"plan", plan["shards"].dump() + " shards, " +
                          base::bytesText(Bytes(plan["pinned_bytes"].get<std::int64_t>())) +
                          " pinned, " + plainText(plan["hash"])});
-    std::string lines;
     if (const auto tokens = result.find("n_tokens"); tokens != result.end())
         table.add({"tokens", tokens->dump()});
-    if (const auto words = result.find("text"); words != result.end() && words->is_string())
-        if (const std::string text = trimmed(words->get<std::string>()); !text.empty())
-            lines = text + "\n\n";
-    return lines + table.text();
+    return wordsOf(result) + table.text();
 }
 
 std::vector<FigureDelta> compareResults(const Json& before, const Json& after) {
