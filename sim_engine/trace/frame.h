@@ -70,6 +70,8 @@ private:
     std::string m_buffer;
     std::size_t m_at = 0;
     bool m_ended = false;
+    std::uint64_t m_taken = 0;  ///< bytes that came
+    std::uint64_t m_inVain = 0; ///< bytes that were checked and were no frame
     std::uint64_t m_skipped = 0;
     std::uint64_t m_unknown = 0;
     std::optional<std::uint8_t> m_otherVersion;

@@ -75,7 +75,7 @@ void TestEventRing::drainsInPieces() {
 }
 
 void TestEventRing::oneThreadWritesWhileAnotherReads() {
-    constexpr std::uint64_t kEvents = 300000;
+    constexpr std::uint64_t kEvents = 60000;
     EventRing ring(256);
     std::atomic<bool> done = false;
     std::thread writer([&] {
