@@ -51,7 +51,9 @@ ComparePage::ComparePage(RunsModel* runs, QWidget* parent)
     column->setContentsMargins(32, 22, 32, 24);
     column->setSpacing(16);
     column->addWidget(label(tr("Compare"), "title"));
-    auto* choices = new QHBoxLayout;
+    m_choices = new QWidget;
+    auto* choices = new QHBoxLayout(m_choices);
+    choices->setContentsMargins(0, 0, 0, 0);
     choices->setSpacing(10);
     m_first->setObjectName(QStringLiteral("compare.first"));
     m_second->setObjectName(QStringLiteral("compare.second"));
@@ -60,7 +62,7 @@ ComparePage::ComparePage(RunsModel* runs, QWidget* parent)
     choices->addSpacing(14);
     choices->addWidget(label(tr("Second"), "muted"));
     choices->addWidget(m_second, 1);
-    column->addLayout(choices);
+    column->addWidget(m_choices);
     m_stack->addWidget(makeTable());
     m_stack->addWidget(makeEmpty());
     column->addWidget(m_stack, 1);
@@ -115,17 +117,22 @@ QWidget* ComparePage::makeTable() {
 }
 
 QWidget* ComparePage::makeEmpty() {
+    auto* box = new QWidget;
+    auto* outer = new QVBoxLayout(box);
+    outer->setContentsMargins(0, 0, 0, 0);
     auto* card = frame("card");
+    outer->addWidget(card);
+    outer->addStretch();
     auto* column = new QVBoxLayout(card);
-    column->addStretch();
+    column->setContentsMargins(24, 44, 24, 44);
+    column->setSpacing(6);
     column->addWidget(
         new IconLabel(QStringLiteral("compare"), IconTone::Muted, 40), 0, Qt::AlignHCenter);
     column->addWidget(label(tr("Two runs are needed"), "heading"), 0, Qt::AlignHCenter);
     column->addWidget(
-        label(tr("Run the sample twice with other settings, then come back."), "muted"), 0,
+        label(tr("Run the sample, change a setting in What-if, and run it again."), "muted"), 0,
         Qt::AlignHCenter);
-    column->addStretch();
-    return card;
+    return box;
 }
 
 void ComparePage::fillChoices() {
@@ -159,6 +166,7 @@ void ComparePage::showRuns() {
     const app::RunRecord* second = m_runs->find(m_second->currentData().toString());
     const bool possible = first && second && m_runs->rowCount() > 1;
     m_stack->setCurrentIndex(possible ? 0 : 1);
+    m_choices->setVisible(possible);
     if (!possible)
         return;
     m_model->setRuns(first, second);

@@ -30,6 +30,7 @@ private:
     CompareModel* m_model;
     QComboBox* m_first;
     QComboBox* m_second;
+    QWidget* m_choices = nullptr;
     QStackedWidget* m_stack;
     QTableView* m_table;
     QLabel* m_firstText;
