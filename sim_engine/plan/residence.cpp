@@ -18,7 +18,7 @@ using Stack = model::ShardKey::Stack;
 std::vector<ShardId> pinOrder(const std::vector<ShardId>& pass) {
     const auto n = static_cast<std::uint32_t>(pass.size());
     std::vector<ShardId> order;
-    const int bits = std::bit_width(n > 0 ? n - 1 : 0u);
+    const int bits = static_cast<int>(std::bit_width(n > 0 ? n - 1 : 0u));
     for (std::uint32_t i = 0; i < (1u << bits); ++i) {
         std::uint32_t reversed = 0;
         for (int b = 0; b < bits; ++b)
