@@ -9,6 +9,7 @@
 #include "device_agent/engine/whisper/engine.h"
 #include "sim_engine/model/card_catalog.h"
 #include "tests/integration/engine_run.h"
+#include "tests/integration/random_model.h"
 
 namespace {
 
@@ -52,22 +53,44 @@ private slots:
     void decodingTakesNothingFromTheHeap() {
         QFETCH(QByteArray, pin);
         QFETCH(QByteArray, policy);
-        auto card = model::loadCard(tests::sampleModel());
+        check(
+            tests::sampleModel(),
+            tests::configOf(
+                {{"--pin", pin.constData()},
+                 {"--policy", policy.constData()},
+                 {"--max-tokens", "30"},
+                 {"--threads", "2"}}),
+            true);
+    }
+
+    void norDoTimestampsAndTheSearchForTheLanguage() {
+        QTemporaryDir folder;
+        const std::string path = folder.filePath("model.bin").toStdString();
+        // Timestamps and end of text that are seldom chosen: the text goes on to its last token.
+        QVERIFY(tests::writeRandomModel({.timestampScale = 0.5f}, path).ok());
+        check(
+            path,
+            tests::configOf(
+                {{"--timestamps", "on"},
+                 {"--language", "auto"},
+                 {"--max-tokens", "30"},
+                 {"--threads", "2"}}),
+            false);
+    }
+
+private:
+    static void check(const std::string& path, const plan::RunConfig& config, bool rawGreedy) {
+        auto card = model::loadCard(path);
         QVERIFY(card.ok());
-        const auto config = tests::configOf(
-            {{"--pin", pin.constData()},
-             {"--policy", policy.constData()},
-             {"--max-tokens", "30"},
-             {"--threads", "2"}});
         auto plan = plan::planOrError(
             std::make_shared<const model::ModelCard>(std::move(*card)), config, tests::testBoard());
         QVERIFY(plan.ok());
         // Nobody drains the rings here: they are large enough for all events of the run.
         trace::EventRing compute(1 << 16), io(1 << 16);
         engine::RunRequest request;
-        request.modelPath = tests::sampleModel();
+        request.modelPath = path;
         request.audioPath = tests::sampleClip("syn-000.wav");
-        request.rawGreedy = true;
+        request.rawGreedy = rawGreedy;
         auto engine = engine::Engine::open(*plan, request, {compute, io});
         QVERIFY(engine.ok());
         allocations.store(0);
@@ -75,12 +98,15 @@ private slots:
         // Two runs of other lengths allocate the same only if no token costs an allocation; here a
         // watcher starts to count when decoding has begun.
         std::atomic<bool> over{false};
+        std::atomic<std::uint64_t> lastToken{0};
         std::thread watcher([&] {
             trace::Event events[64];
             while (!over.load()) {
                 for (std::size_t n = compute.drain(events), i = 0; i < n; ++i) {
-                    if (events[i].kind == trace::EventKind::Token)
+                    if (events[i].kind == trace::EventKind::Token) {
                         counting.store(events[i].a < 28);
+                        lastToken.store(events[i].a);
+                    }
                     if (events[i].kind == trace::EventKind::RunEnd)
                         return;
                 }
@@ -91,6 +117,12 @@ private slots:
         watcher.join();
         counting.store(false);
         QVERIFY(status.ok());
+        trace::Event rest[64]; // what the watcher left when the run was over
+        for (std::size_t n = 0; (n = compute.drain(rest)) > 0;)
+            for (std::size_t i = 0; i < n; ++i)
+                if (rest[i].kind == trace::EventKind::Token)
+                    lastToken.store(rest[i].a);
+        QCOMPARE(lastToken.load(), std::uint64_t{29});
         QCOMPARE(allocations.load(), 0);
     }
 };
