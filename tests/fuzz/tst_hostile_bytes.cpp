@@ -3,8 +3,6 @@
 // proportion. The fuzzers go further; this runs with every test.
 #include <random>
 
-#include <sys/resource.h>
-
 #include <QFile>
 #include <QTest>
 
@@ -15,18 +13,13 @@
 #include "sim_engine/trace/recording.h"
 #include "targets.h"
 #include "tests/unit/ggml_file.h"
+#include "tests/unit/peak_memory.h"
 #include "tests/unit/plan_fixtures.h"
 
 using namespace shardscope;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-std::int64_t peakBytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return std::int64_t{usage.ru_maxrss} << 10;
-}
 
 /// Changes bytes in the ways that break parsers: bits, extreme numbers, cuts, repeats, moves.
 class Mutator {
@@ -160,13 +153,13 @@ void TestHostileBytes::changedInputsAreReadOrRefused() {
     const auto& input = inputs[target];
     input.read(input.bytes); // as it is
     input.read("");
-    const std::int64_t before = peakBytes();
+    const std::int64_t before = test::peakBytes();
     Mutator mutated(static_cast<std::uint32_t>(2026 + target));
     for (int i = 0; i < rounds; ++i)
         input.read(mutated(input.bytes, input.hot));
     QVERIFY2(
-        peakBytes() - before < std::int64_t{64} << 20,
-        qPrintable(QString::number((peakBytes() - before) >> 20)));
+        test::peakBytes() - before < std::int64_t{64} << 20,
+        qPrintable(QString::number((test::peakBytes() - before) >> 20)));
 }
 
 /// False headers, each of which claims the megabyte behind it, would cost 90 GB of checksums.

@@ -2,7 +2,6 @@
 #include <limits>
 #include <random>
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <QFile>
@@ -10,23 +9,13 @@
 #include <QTest>
 
 #include "ggml_file.h"
+#include "peak_memory.h"
 #include "sim_engine/model/ggml_whisper_file.h"
 
 using namespace shardscope;
 using model::ModelCard;
 using test::GgmlFile;
 using test::ggmlFile;
-
-namespace {
-
-/// Bytes that this process held at most so far.
-std::int64_t peakBytes() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return std::int64_t{usage.ru_maxrss} << 10;
-}
-
-} // namespace
 
 class TestGgmlWhisperFile : public QObject {
     Q_OBJECT
@@ -250,7 +239,7 @@ void TestGgmlWhisperFile::whatIsNoFileIsRefused() {
 
 void TestGgmlWhisperFile::changedBytesNeverCostMuch() {
     const GgmlFile whole = ggmlFile();
-    const std::int64_t before = peakBytes();
+    const std::int64_t before = test::peakBytes();
     std::mt19937 random(9);
     int refused = 0;
     for (int i = 0; i < 400; ++i) {
@@ -264,7 +253,7 @@ void TestGgmlWhisperFile::changedBytesNeverCostMuch() {
         refused += !read(file.bytes).ok();
     }
     QVERIFY(refused > 200); // what hits words or weights changes no structure
-    QVERIFY(peakBytes() - before < std::int64_t{16} << 20);
+    QVERIFY(test::peakBytes() - before < std::int64_t{16} << 20);
 }
 
 QTEST_GUILESS_MAIN(TestGgmlWhisperFile)
