@@ -14,7 +14,8 @@ std::string_view laneName(Lane lane) {
 std::string_view eventKindName(EventKind kind) {
     constexpr std::array<std::string_view, kLastEventKind + 1> kNames{
         "unknown", "run begin", "window", "phase",   "compute", "read",    "stall",   "load",
-        "evict",   "alloc",     "free",   "counter", "token",   "dropped", "run end", "note"};
+        "evict",   "alloc",     "free",   "counter", "token",   "dropped", "run end", "note",
+        "step"};
     const auto i = static_cast<std::size_t>(kind);
     return i < kNames.size() ? kNames[i] : kNames[0];
 }

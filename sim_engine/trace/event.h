@@ -23,12 +23,15 @@ enum class EventKind : std::uint8_t {
     Alloc,        ///< id = buffer, a = arena offset, b = bytes, aux = model::Region
     Free,         ///< id = buffer, a = arena offset, b = bytes, aux = model::Region
     Counter,      ///< id = CounterKind, a = value
-    Token,        ///< id = token, a = its number in the window, b = window
+    Token,        ///< id = token, a = its number in the window, b = window: told where it is chosen,
+                  ///< with a beam search (see Step) where the window ends
     Dropped,      ///< a = events that a full ring lost since the last such event
     RunEnd,       ///< id = 0 done, 1 stopped, 2 failed
     Note,         ///< id = index into the notes of the legend: a fall-back and its reason
+    Step,         ///< a decoding step of a beam search is over: id = beams that it was for, a = its
+                  ///< number in the window, b = window. The tokens come when the window ends
 };
-inline constexpr std::uint8_t kLastEventKind = static_cast<std::uint8_t>(EventKind::Note);
+inline constexpr std::uint8_t kLastEventKind = static_cast<std::uint8_t>(EventKind::Step);
 
 /// Read::id of a read of embedding rows, which belong to no shard.
 inline constexpr std::uint32_t kRowRead = 0xFFFFFFFEu;
@@ -48,6 +51,23 @@ inline constexpr std::size_t kLaneCount = 3;
 
 /// "compute", "I/O", "sampler".
 std::string_view laneName(Lane lane);
+/// What a run cannot be told without: its begin and end, windows, passes, tokens and notes. These
+/// are few; no full ring loses them.
+constexpr bool mustArrive(EventKind kind) {
+    switch (kind) {
+    case EventKind::RunBegin:
+    case EventKind::Window:
+    case EventKind::Phase:
+    case EventKind::Token:
+    case EventKind::RunEnd:
+    case EventKind::Note:
+    case EventKind::Step:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /// "load", "evict", ...; "unknown" for kinds of a newer version.
 std::string_view eventKindName(EventKind kind);
 /// "RSS", "PSS", "page cache", "free RAM", "bytes read".

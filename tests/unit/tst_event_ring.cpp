@@ -9,14 +9,23 @@
 
 using namespace shardscope;
 using trace::Event;
+using trace::EventKind;
 using trace::EventRing;
 
 namespace {
 
-Event numbered(std::uint64_t n) {
+Event span(std::uint64_t n) {
     Event e;
     e.t_ns = n;
     e.a = ~n;
+    e.kind = EventKind::Compute;
+    return e;
+}
+
+Event token(std::uint32_t id) {
+    Event e;
+    e.kind = EventKind::Token;
+    e.id = id;
     return e;
 }
 
@@ -28,49 +37,84 @@ class TestEventRing : public QObject {
 private slots:
     void givesEventsOldestFirst();
     void aFullRingDropsAndCounts();
+    void whatMustArriveIsKeptWhenTheRingIsFull();
+    void whatMustArriveWaitsForTheReader();
     void drainsInPieces();
     void oneThreadWritesWhileAnotherReads();
 };
 
 void TestEventRing::givesEventsOldestFirst() {
-    EventRing ring(8);
-    std::vector<Event> out(8);
+    EventRing ring(16);
+    std::vector<Event> out(16);
     std::uint64_t written = 0, read = 0;
     for (int round = 0; round < 100; ++round) { // over the end of the ring again and again
         for (int i = 0; i < 1 + round % 8; ++i)
-            ring.push(numbered(written++));
+            ring.push(span(written++));
         const std::size_t n = ring.drain(out);
         for (std::size_t i = 0; i < n; ++i)
-            QVERIFY(out[i] == numbered(read++));
+            QVERIFY(out[i] == span(read++));
         QCOMPARE(read, written);
     }
     QCOMPARE(ring.takeDropped(), std::uint64_t{0});
 }
 
 void TestEventRing::aFullRingDropsAndCounts() {
-    EventRing ring(4);
-    for (std::uint64_t i = 0; i < 10; ++i)
-        ring.push(numbered(i));
-    std::vector<Event> out(16);
-    QCOMPARE(ring.drain(out), std::size_t{4});
-    QVERIFY(out[0] == numbered(0) && out[3] == numbered(3));
+    EventRing ring(16);
+    for (std::uint64_t i = 0; i < 20; ++i)
+        ring.push(span(i));
+    std::vector<Event> out(32);
+    QCOMPARE(ring.drain(out), std::size_t{14}); // two places are kept
+    QVERIFY(out[0] == span(0) && out[13] == span(13));
     QCOMPARE(ring.takeDropped(), std::uint64_t{6});
     QCOMPARE(ring.takeDropped(), std::uint64_t{0});
     QCOMPARE(ring.drain(out), std::size_t{0});
-    ring.push(numbered(11));
+    ring.push(span(21));
     QCOMPARE(ring.drain(out), std::size_t{1});
-    QVERIFY(out[0] == numbered(11));
+    QVERIFY(out[0] == span(21));
+}
+
+void TestEventRing::whatMustArriveIsKeptWhenTheRingIsFull() {
+    EventRing ring(16);
+    for (std::uint64_t i = 0; i < 20; ++i)
+        ring.push(span(i));
+    ring.push(token(1));
+    ring.push(span(20));
+    ring.push(token(2));
+    std::vector<Event> out(32);
+    QCOMPARE(ring.drain(out), std::size_t{16});
+    QVERIFY(out[13] == span(13) && out[14] == token(1) && out[15] == token(2));
+    QCOMPARE(ring.takeDropped(), std::uint64_t{7});
+}
+
+void TestEventRing::whatMustArriveWaitsForTheReader() {
+    constexpr std::uint32_t kTokens = 5000;
+    EventRing ring(8);
+    std::thread writer([&] {
+        for (std::uint32_t i = 0; i < kTokens; ++i) {
+            ring.push(token(i));
+            ring.push(span(i));
+        }
+    });
+    std::vector<Event> out(3);
+    std::uint32_t tokens = 0;
+    bool inOrder = true;
+    while (tokens < kTokens)
+        for (std::size_t i = 0, n = ring.drain(out); i < n; ++i)
+            if (out[i].kind == EventKind::Token)
+                inOrder = inOrder && out[i] == token(tokens++);
+    writer.join();
+    QVERIFY(inOrder);
 }
 
 void TestEventRing::drainsInPieces() {
     EventRing ring(16);
     for (std::uint64_t i = 0; i < 10; ++i)
-        ring.push(numbered(i));
+        ring.push(span(i));
     std::vector<Event> out(3);
     std::uint64_t read = 0;
     for (std::size_t n = ring.drain(out); n > 0; n = ring.drain(out))
         for (std::size_t i = 0; i < n; ++i)
-            QVERIFY(out[i] == numbered(read++));
+            QVERIFY(out[i] == span(read++));
     QCOMPARE(read, std::uint64_t{10});
 }
 
@@ -80,7 +124,7 @@ void TestEventRing::oneThreadWritesWhileAnotherReads() {
     std::atomic<bool> done = false;
     std::thread writer([&] {
         for (std::uint64_t i = 0; i < kEvents; ++i) {
-            ring.push(numbered(i));
+            ring.push(span(i));
             if (i % 64 == 0)
                 std::this_thread::yield();
         }
