@@ -134,7 +134,14 @@ void readProfile(std::string_view bytes) {
     const auto profile = plan::profileFromJson(jsonOf(bytes));
     if (!profile)
         return checkError(profile.error());
-    check(plan::profileFromJson(toJson(*profile)).ok());
+    const auto again = plan::profileFromJson(toJson(*profile));
+    check(again.ok() && toJson(*again) == toJson(*profile));
+    for (const std::int32_t threads : {1, 3, 1000})
+        check(profile->computeSpeedUp(threads) > 0 && profile->memoryRate(threads) > 0);
+    for (const std::int64_t bytes : {1, 4096, 1 << 30})
+        check(
+            profile->requestNs(plan::ReadPath::Direct, base::Bytes(bytes)) >= 0 &&
+            profile->readRate(plan::ReadPath::Buffered, base::Bytes(bytes), 8) > 0);
     check(profile->readTime(base::mebibytes(1024), 0).value >= 0);
 }
 
