@@ -26,8 +26,9 @@ enum class Accuracy : std::uint8_t {
 
 /// What is predicted of one configuration.
 struct TuneFigures {
-    bool feasible = false; ///< the rest is 0 where it is not
-    base::Bytes peak;      ///< of the plan: a bound that the run keeps
+    bool feasible = false; ///< the times are 0 where it is not
+    /// Of the plan: a bound that the run keeps. Of one that does not fit: what it needs.
+    base::Bytes peak;
     double msPerToken = 0;
     double firstTokenMs = 0;
     double totalMs = 0;
