@@ -21,12 +21,14 @@ struct Verb {
     Result<int> (*run)(Words);
 };
 
-constexpr std::array<Verb, 6> kVerbs{{
+constexpr std::array<Verb, 7> kVerbs{{
     {"run", "run a model over an audio file as its plan says", shardscope::agent::runVerb},
     {"eval", "measure word and character error rates over a folder of clips",
      shardscope::agent::evalVerb},
     {"inspect", "show what a model file holds", shardscope::agent::inspectVerb},
     {"probe", "measure this machine: a board profile", shardscope::agent::probeVerb},
+    {"doctor", "tell what on this machine would hurt a run, and its mend",
+     shardscope::agent::doctorVerb},
     {"quantize", "write a model with quantised weights", shardscope::agent::quantizeVerb},
     {"serve", "speak with the desktop on standard input and output", shardscope::agent::serveVerb},
 }};

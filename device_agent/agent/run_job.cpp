@@ -51,21 +51,6 @@ Json toJson(const std::vector<tokenizer::Segment>& segments) {
     return list;
 }
 
-Result<plan::Plan> planOf(const RunJob& job) {
-    auto card = model::loadCard(job.request.modelPath);
-    if (!card)
-        return card.error();
-    if (Status status = engine::checkSupported(*card, job.config); !status)
-        return status.error();
-    auto prompt = engine::promptTokensFor(*card, job.config, job.request.promptIds);
-    if (!prompt)
-        return prompt.error();
-    plan::RunConfig config = job.config;
-    config.promptTokens = *prompt;
-    return plan::planOrError(
-        std::make_shared<const model::ModelCard>(std::move(*card)), config, thisBoard());
-}
-
 } // namespace
 
 plan::BoardProfile thisBoard() {
@@ -76,8 +61,23 @@ plan::BoardProfile thisBoard() {
     return board;
 }
 
+Result<plan::Plan> planFor(const engine::RunRequest& request, const plan::RunConfig& knobs) {
+    auto card = model::loadCard(request.modelPath);
+    if (!card)
+        return card.error();
+    if (Status status = engine::checkSupported(*card, knobs); !status)
+        return status.error();
+    auto prompt = engine::promptTokensFor(*card, knobs, request.promptIds);
+    if (!prompt)
+        return prompt.error();
+    plan::RunConfig config = knobs;
+    config.promptTokens = *prompt;
+    return plan::planOrError(
+        std::make_shared<const model::ModelCard>(std::move(*card)), config, thisBoard());
+}
+
 Result<Json> RunJob::perform() const {
-    auto plan = planOf(*this);
+    auto plan = planFor(request, config);
     if (!plan)
         return plan.error();
     const trace::Legend legend = plan::legendOf(*plan);

@@ -10,6 +10,7 @@
 #include "device_agent/agent/frame_out.h"
 #include "device_agent/engine/whisper/engine.h"
 #include "sim_engine/base/result.h"
+#include "sim_engine/plan/plan.h"
 #include "sim_engine/plan/run_config.h"
 
 namespace shardscope::agent {
@@ -25,6 +26,9 @@ struct RunJob {
     /// with "stopped": true.
     base::Result<nlohmann::ordered_json> perform() const;
 };
+
+/// The plan of such a run on this machine; an error where it cannot be done.
+base::Result<plan::Plan> planFor(const engine::RunRequest& request, const plan::RunConfig& knobs);
 
 /// The threads that a run takes unless it is told: the fast cores of this machine.
 plan::BoardProfile thisBoard();

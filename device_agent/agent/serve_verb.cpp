@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The agent's side of the protocol, on standard input and output; no port is ever opened.
-// Requests are control frames: {"id", "request": "hello" | "run" | "stop" | "probe" | "inspect",
-// ..}. Each is answered by {"id", "reply"}, {"id", "result"} or {"id", "error"}. While a run goes
-// on its
+// Requests are control frames: {"id", "request": "hello" | "run" | "stop" | "probe" | "inspect" |
+// "doctor", ..}. Each is answered by {"id", "reply"}, {"id", "result"} or {"id", "error"}. While a
+// run goes on its
 // {"run"}, {"note"} and {"text"} frames and its events come between. The end of standard input ends
 // the run and the agent: nothing is left behind when the desktop goes.
 #include <array>
@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "device_agent/agent/doctor_report.h"
 #include "device_agent/agent/run_job.h"
 #include "device_agent/agent/verbs.h"
 #include "device_agent/probes/quick_probe.h"
@@ -88,6 +89,8 @@ private:
             return startRun(id, request);
         if (name == "probe")
             return answer(id, probe(textAt(request, "folder")));
+        if (name == "doctor")
+            return answer(id, doctor(request));
         if (name == "inspect")
             return answer(id, inspect(textAt(request, "model")));
         fail(id, usage("there is no such request", name));
@@ -98,6 +101,22 @@ private:
         if (!profile)
             return profile.error();
         return plan::toJson(*profile);
+    }
+    /// {"folder", "model", "config"}, all of which may be missing.
+    static Result<Json> doctor(const Json& request) {
+        plan::RunConfig knobs;
+        if (const auto config = request.find("config"); config != request.end()) {
+            auto parsed = plan::configFromJson(*config);
+            if (!parsed)
+                return parsed.error();
+            knobs = std::move(*parsed);
+        }
+        const std::string folder = textAt(request, "folder");
+        auto findings =
+            doctorFindings(folder.empty() ? "." : folder, textAt(request, "model"), knobs);
+        if (!findings)
+            return findings.error();
+        return toJson(*findings);
     }
     static Result<Json> inspect(const std::string& model) {
         auto card = model::loadCard(model);

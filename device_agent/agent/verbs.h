@@ -13,6 +13,7 @@ namespace shardscope::agent {
 using Words = std::span<const std::string>;
 
 base::Result<int> runVerb(Words words);
+base::Result<int> doctorVerb(Words words);
 base::Result<int> evalVerb(Words words);
 base::Result<int> inspectVerb(Words words);
 base::Result<int> probeVerb(Words words);

@@ -19,8 +19,9 @@ std::string_view takeWord(std::string_view& text) {
 
 } // namespace
 
-std::string mountWords(std::string_view table, unsigned major, unsigned minor) {
+std::optional<Mount> findMount(std::string_view table, unsigned major, unsigned minor) {
     // "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue"
+    constexpr int kWordsBeforeOptions = 5;
     const std::string wanted = base::formatted(" %u:%u ", major, minor);
     while (!table.empty()) {
         std::string_view line = table.substr(0, table.find('\n'));
@@ -28,16 +29,28 @@ std::string mountWords(std::string_view table, unsigned major, unsigned minor) {
         const std::size_t dash = line.find(" - ");
         if (line.find(wanted) == std::string_view::npos || dash == std::string_view::npos)
             continue;
+        Mount mount;
+        std::string_view front = line.substr(0, dash);
+        for (int i = 0; i < kWordsBeforeOptions; ++i)
+            takeWord(front);
+        mount.options = takeWord(front);
         line.remove_prefix(dash + 3);
-        std::string words(takeWord(line));
-        const std::string_view source = takeWord(line);
-        if (!source.empty() && source != "none" && source != words) {
-            words += " on ";
-            words += source;
-        }
-        return words;
+        mount.type = takeWord(line);
+        mount.source = takeWord(line);
+        return mount;
     }
-    return {};
+    return std::nullopt;
+}
+
+std::string mountWords(std::string_view table, unsigned major, unsigned minor) {
+    const auto mount = findMount(table, major, minor);
+    return mount ? mount->words() : std::string();
+}
+
+std::string Mount::words() const {
+    if (source.empty() || source == "none" || source == type)
+        return type;
+    return type + " on " + source;
 }
 
 std::string mountWordsOf(int descriptor) {
