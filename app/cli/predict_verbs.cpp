@@ -2,11 +2,11 @@
 // `plan` and `simulate`: nothing is run.
 #include <memory>
 
+#include "app/cli/grid_flags.h"
 #include "app/cli/knob_flags.h"
 #include "app/cli/result_text.h"
 #include "app/cli/terminal.h"
 #include "app/cli/verbs.h"
-#include "app/remote/board_source.h"
 #include "sim_engine/analyze/summary.h"
 #include "sim_engine/base/format.h"
 #include "sim_engine/model/card_catalog.h"
@@ -40,16 +40,6 @@ struct Inputs {
     sim::Workload workload;
     bool json = false;
 };
-
-Result<plan::BoardProfile> boardNamed(const std::string& name) {
-    // Only this machine's profile is kept in the store; a store that fails must not keep anyone
-    // from planning.
-    const QString board = QString::fromStdString(name);
-    if (presetBoardNames().contains(board))
-        return presetBoard(board);
-    auto store = RunStore::open(DataPaths::standard());
-    return resolveBoard(board, store ? store->get() : nullptr);
-}
 
 Result<Inputs> readInputs(const Words& words) {
     auto args = Args::parse(words, inputFlags());

@@ -10,11 +10,13 @@ namespace shardscope::app {
 
 namespace {
 
-constexpr std::array<Verb, 5> kVerbs{{
+constexpr std::array<Verb, 6> kVerbs{{
     {"plan", "--model M --board B [knobs]", "Does this model fit this board, and what is the peak?",
      planManual, planVerb},
     {"simulate", "--model M --board B [knobs]",
      "How fast would it run, where would it wait? Nothing is run.", simulateManual, simulateVerb},
+    {"tune", "--model M --board B [knobs]", "Which settings are best, for each amount of memory?",
+     tuneManual, tuneVerb},
     {"run", "--board local --model M --audio A [knobs]",
      "Runs the model, records every event, keeps the run.", runManual, runRunVerb},
     {"runs", "list|show|compare|export|import|delete", "The runs that were kept.", runsManual,

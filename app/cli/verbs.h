@@ -35,12 +35,14 @@ base::Error unknownWord(const std::string& word);
 
 int planVerb(const Words& words);
 int simulateVerb(const Words& words);
+int tuneVerb(const Words& words);
 int runRunVerb(const Words& words);
 int runsVerb(const Words& words);
 int boardsVerb(const Words& words);
 
 std::string planManual();
 std::string simulateManual();
+std::string tuneManual();
 std::string runManual();
 std::string runsManual();
 std::string boardsManual();
