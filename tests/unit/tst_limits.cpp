@@ -23,6 +23,11 @@ struct Case {
     explicit Case(
         const char* budget, const std::function<void(plan::BoardProfile&)>& change = {},
         const char* batch = "1") {
+        // Rates by kernel and thread follow from these few, so that a test can turn one of them.
+        board.kernels = {};
+        board.threadScaling.clear();
+        auto& attention = board.opsPerSecond[static_cast<std::size_t>(model::OpKind::Attention)];
+        attention[0] = attention[1];
         if (change)
             change(board);
         config.maxTokens = 12;

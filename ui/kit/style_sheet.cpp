@@ -82,6 +82,9 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QTabWidget::pane { border: none; background: @surface; }
 QTabBar { background: transparent; }
 QTabBar::tab { background: transparent; color: @muted; padding: 6px 12px; border: none; border-bottom: 2px solid transparent; }
+QTabBar[look="narrow"]::tab { padding: 6px 8px; }
+QProgressBar { background: @raised; border: none; border-radius: 2px; }
+QProgressBar::chunk { background: @accent; border-radius: 2px; }
 QTabBar::tab:hover { color: @text; }
 QTabBar::tab:selected { color: @accent; border-bottom-color: @accent; font-weight: 600; }
 QTabBar::tab:disabled { color: @faded; }

@@ -14,12 +14,12 @@ QString tr(const char* text) {
     return QCoreApplication::translate("figures", text);
 }
 
-Figure bytes(const char* name, const char* help, double value) {
-    return {tr(name), tr(help), Figure::Unit::Bytes, value, true};
+Figure bytes(const char* key, const char* name, const char* help, double value) {
+    return {QLatin1String(key), tr(name), tr(help), Figure::Unit::Bytes, value, true};
 }
 
-Figure ms(const char* name, const char* help, double value) {
-    return {tr(name), tr(help), Figure::Unit::Ms, value, true};
+Figure ms(const char* key, const char* name, const char* help, double value) {
+    return {QLatin1String(key), tr(name), tr(help), Figure::Unit::Ms, value, true};
 }
 
 QString textOf(Figure::Unit unit, double value) {
@@ -61,6 +61,11 @@ QString flagsText(const std::string& sentence) {
     return out + text.mid(at);
 }
 
+const FigureError* PredictionErrors::of(const QString& key) const {
+    const auto found = figures.find(key);
+    return found == figures.end() ? nullptr : &found->second;
+}
+
 QString Figure::text() const {
     return textOf(unit, value);
 }
@@ -89,29 +94,40 @@ QString Figure::changeFrom(const Figure& baseline) const {
 
 std::vector<Figure> whatIfFigures(const analyze::Summary& s, std::int64_t streamedPerToken) {
     return {
-        bytes("Peak RAM", "The size of the arena that the plan needs.", double(s.arenaPeak)),
-        ms("First token", "From the begin of the run to the first token.", s.firstTokenMs),
-        ms("Per token", "Mean time of a decode step.", s.decodeMsPerToken),
-        ms("Total", "From begin to end.", s.totalMs),
-        bytes("Read per token", "Read from storage for each token.", double(streamedPerToken)),
-        ms("Stall", "Time in which compute waited for reads.", s.stallMs),
+        bytes(
+            "arena_peak_bytes", "Peak RAM", "The size of the arena that the plan needs.",
+            double(s.arenaPeak)),
+        ms("first_token_ms", "First token", "From the begin of the run to the first token.",
+           s.firstTokenMs),
+        ms("decode_ms_per_token", "Per token", "Mean time of a decode step.", s.decodeMsPerToken),
+        ms("total_ms", "Total", "From begin to end.", s.totalMs),
+        bytes(
+            "streamed_bytes_per_token", "Read per token", "Read from storage for each token.",
+            double(streamedPerToken)),
+        ms("stall_ms", "Stall", "Time in which compute waited for reads.", s.stallMs),
     };
 }
 
 std::vector<Figure> allFigures(const analyze::Summary& s) {
     return {
-        bytes("Peak RAM (arena)", "The highest use of the arena.", double(s.arenaPeak)),
-        bytes("Peak RSS", "The highest resident set of the agent.", double(s.rssPeak)),
-        ms("Mel", "Audio front end.", s.melMs),
-        ms("Encode", "The encoder, without mel.", s.encodeMs),
-        ms("Cross KV", "Keys and values of cross-attention.", s.crossKvMs),
-        ms("First token", "From the begin of the run to the first token.", s.firstTokenMs),
-        ms("Per token", "Mean time of a decode step.", s.decodeMsPerToken),
-        ms("Total", "From begin to end.", s.totalMs),
-        bytes("Bytes read", "Read from storage in the run.", double(s.bytesRead)),
-        ms("Read time", "Time in reads, hidden or not.", s.readMs),
-        ms("Stall", "Time in which compute waited for reads.", s.stallMs),
-        {tr("Hidden I/O"), tr("Share of read time that no op waited for."), Figure::Unit::Percent,
+        bytes(
+            "arena_peak_bytes", "Peak RAM (arena)", "The highest use of the arena.",
+            double(s.arenaPeak)),
+        bytes(
+            "rss_peak_bytes", "Peak RSS", "The highest resident set of the agent.",
+            double(s.rssPeak)),
+        ms("mel_ms", "Mel", "Audio front end.", s.melMs),
+        ms("encode_ms", "Encode", "The encoder, without mel.", s.encodeMs),
+        ms("cross_kv_ms", "Cross KV", "Keys and values of cross-attention.", s.crossKvMs),
+        ms("first_token_ms", "First token", "From the begin of the run to the first token.",
+           s.firstTokenMs),
+        ms("decode_ms_per_token", "Per token", "Mean time of a decode step.", s.decodeMsPerToken),
+        ms("total_ms", "Total", "From begin to end.", s.totalMs),
+        bytes("bytes_read", "Bytes read", "Read from storage in the run.", double(s.bytesRead)),
+        ms("read_ms", "Read time", "Time in reads, hidden or not.", s.readMs),
+        ms("stall_ms", "Stall", "Time in which compute waited for reads.", s.stallMs),
+        {QStringLiteral("hidden_fraction"), tr("Hidden I/O"),
+         tr("Share of read time that no op waited for."), Figure::Unit::Percent,
          s.hiddenFraction * 100, false},
     };
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QString>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,23 @@
 
 namespace shardscope::ui {
 
+/// How well a figure was predicted in runs that the prediction had not seen: shares of the value.
+struct FigureError {
+    double median = 0;
+    double p90 = 0;
+};
+
+/// What validation has shown for a board; empty where nobody has validated it.
+struct PredictionErrors {
+    int runs = 0;
+    std::map<QString, FigureError> figures; ///< by Figure::key
+
+    /// Null where this figure was not validated.
+    const FigureError* of(const QString& key) const;
+};
+
 struct Figure {
+    QString key; ///< as in the document that `run` and `simulate` print
     QString name;
     QString help;
     enum class Unit { Bytes, Ms, Percent } unit = Unit::Ms;

@@ -29,7 +29,8 @@ QString signedPercent(double share) {
 
 FactsBar::FactsBar(app::RunDocument* document, app::WhatIf* whatIf, QWidget* parent)
     : QFrame(parent), m_document(document), m_whatIf(whatIf), m_title(new ElidedLabel),
-      m_badge(label({}, "badge")), m_subtitle(new ElidedLabel), m_run(button({}, "primary")) {
+      m_badge(label({}, "badge")), m_bound(label({}, "badge")), m_subtitle(new ElidedLabel),
+      m_run(button({}, "primary")) {
     setProperty("look", "bar");
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(16, 8, 12, 9);
@@ -42,6 +43,9 @@ FactsBar::FactsBar(app::RunDocument* document, app::WhatIf* whatIf, QWidget* par
     m_subtitle->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     titleRow->addWidget(m_title);
     titleRow->addWidget(m_badge, 0, Qt::AlignVCenter);
+    m_bound->setObjectName(QStringLiteral("results.boundBadge"));
+    m_bound->hide();
+    titleRow->addWidget(m_bound, 0, Qt::AlignVCenter);
     titleRow->addWidget(m_subtitle, 1);
     m_run->setObjectName(QStringLiteral("results.run"));
     titleRow->addWidget(m_run);
@@ -79,6 +83,12 @@ FactsBar::FactsBar(app::RunDocument* document, app::WhatIf* whatIf, QWidget* par
     connect(m_document, &app::RunDocument::replaced, this, &FactsBar::refresh);
     connect(m_whatIf, &app::WhatIf::predictionChanged, this, soon);
     refresh();
+}
+
+void FactsBar::setBound(const QString& badge, const QString& sentence) {
+    m_bound->setText(badge);
+    m_bound->setToolTip(sentence);
+    m_bound->setVisible(!badge.isEmpty());
 }
 
 FactsBar::Fact FactsBar::addFact(const QString& name, const QString& help) {

@@ -26,6 +26,8 @@ public:
     QPushButton* runButton() const { return m_run; }
     /// Whether there is something to run; if not, why.
     void setRunnable(bool runnable, const QString& why);
+    /// What bounds the run, in short and in a sentence; empty: not known.
+    void setBound(const QString& badge, const QString& sentence);
 
 signals:
     void runClicked();
@@ -48,6 +50,7 @@ private:
     app::WhatIf* m_whatIf;
     ElidedLabel* m_title;
     QLabel* m_badge;
+    QLabel* m_bound;
     ElidedLabel* m_subtitle;
     QHBoxLayout* m_factRow = nullptr;
     Fact m_peak, m_first, m_token, m_stall, m_hidden, m_predicted;

@@ -15,12 +15,18 @@ class FigureTile : public QFrame {
 public:
     explicit FigureTile(QWidget* parent = nullptr);
     void showFigure(const Figure& figure, const Figure* baseline);
-    void showNothing(const QString& name);
+    /// "± 4 %" beside the value; null: not known.
+    void showError(const FigureError* error, int runs);
+    /// The figure's name alone.
+    void showNothing(const Figure& figure);
+    const QString& key() const { return m_key; }
 
 private:
     QLabel* m_name;
     QLabel* m_value;
+    QLabel* m_error;
     QLabel* m_change;
+    QString m_key, m_help;
 };
 
 } // namespace shardscope::ui

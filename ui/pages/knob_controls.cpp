@@ -107,7 +107,8 @@ void SliderKnob::showConfig(const plan::RunConfig& config) {
     m_slider->setValue(nearestStop(value));
 }
 
-ChoiceKnob::ChoiceKnob(const plan::Knob& knob, QWidget* parent)
+ChoiceKnob::ChoiceKnob(
+    const plan::Knob& knob, const std::vector<std::string>& words, QWidget* parent)
     : KnobControl(knob, parent), m_combo(new QComboBox) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
@@ -115,7 +116,7 @@ ChoiceKnob::ChoiceKnob(const plan::Knob& knob, QWidget* parent)
     row->addWidget(m_combo);
     m_combo->setFixedWidth(128);
     m_combo->setAccessibleName(text(knob.label));
-    for (const std::string& word : knobWords(knob))
+    for (const std::string& word : words)
         m_combo->addItem(QString::fromStdString(word));
     connect(m_combo, &QComboBox::activated, this, [this] {
         emit edited(m_combo->currentText().toStdString());
@@ -124,7 +125,10 @@ ChoiceKnob::ChoiceKnob(const plan::Knob& knob, QWidget* parent)
 
 void ChoiceKnob::showConfig(const plan::RunConfig& config) {
     const QSignalBlocker quiet(m_combo);
-    m_combo->setCurrentText(QString::fromStdString(m_knob.print(config)));
+    const QString value = QString::fromStdString(m_knob.print(config));
+    if (m_combo->findText(value) < 0)
+        m_combo->addItem(value); // a word that a command line or a run brought
+    m_combo->setCurrentText(value);
 }
 
 } // namespace shardscope::ui

@@ -58,7 +58,8 @@ private:
 class ChoiceKnob : public KnobControl {
     Q_OBJECT
 public:
-    ChoiceKnob(const plan::Knob& knob, QWidget* parent = nullptr);
+    ChoiceKnob(
+        const plan::Knob& knob, const std::vector<std::string>& words, QWidget* parent = nullptr);
     void showConfig(const plan::RunConfig& config) override;
 
 private:

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/pages/knob_controls.h"
+
 namespace shardscope::ui {
 namespace {
 
@@ -48,7 +50,35 @@ std::vector<std::string> counts(int most, const char* first = nullptr) {
     return stops;
 }
 
+/// Every 100 positions, the last of them all.
+std::vector<std::string> audioStops(std::int64_t positions) {
+    std::vector<std::string> stops;
+    for (std::int64_t at = 100; at < positions; at += 100)
+        stops.push_back(std::to_string(at));
+    stops.emplace_back("full");
+    return stops;
+}
+
+/// 8, 16, ... up to what the model has positions for, 224 among them.
+std::vector<std::string> tokenStops(std::int64_t positions) {
+    std::vector<std::string> stops;
+    for (std::int64_t at = 8; at <= std::max<std::int64_t>(224, positions / 2); at += 8)
+        stops.push_back(std::to_string(at));
+    return stops;
+}
+
 } // namespace
+
+std::vector<std::string> knobChoices(const plan::Knob& knob) {
+    for (const std::string_view key :
+         {"kv", "cross_kv", "cross_keep", "policy", "loader", "timestamps"})
+        if (knob.key == key)
+            return knobWords(knob);
+    if (knob.key == "language") // those that are heard most, in the order of their codes
+        return {"auto", "ar", "de", "en", "es", "fr", "hi", "it", "ja",
+                "ko",   "nl", "pl", "pt", "ru", "tr", "uk", "zh"};
+    return {};
+}
 
 std::vector<std::string> knobStops(
     std::string_view key, const model::ModelCard& card, const plan::BoardProfile& board,
@@ -72,6 +102,16 @@ std::vector<std::string> knobStops(
         return shardStops(card.hparam("n_audio_layer"));
     if (key == "slots")
         return counts(8);
+    if (key == "vocab_shards")
+        return counts(32, "auto");
+    if (key == "batch")
+        return counts(16);
+    if (key == "beam")
+        return counts(8);
+    if (key == "max_tokens")
+        return tokenStops(card.hparam("n_text_ctx"));
+    if (key == "audio_ctx")
+        return audioStops(card.hparam("n_audio_ctx"));
     if (key == "threads")
         return counts(board.cores, "auto");
     if (key == "emulate_read")

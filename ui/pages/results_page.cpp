@@ -21,6 +21,7 @@
 #include "ui/pages/facts_bar.h"
 #include "ui/pages/infeasible_view.h"
 #include "ui/pages/playback_bar.h"
+#include "ui/pages/prediction_panel.h"
 #include "ui/pages/runs_panel.h"
 #include "ui/plot/arena_map_view.h"
 #include "ui/plot/lanes_view.h"
@@ -75,7 +76,7 @@ ResultsPage::ResultsPage(const ResultsParts& parts, QWidget* parent)
     setCentralWidget(centre);
 
     m_runsPanel = new RunsPanel(parts.runs);
-    m_whatIfPanel = new WhatIfPanel(parts.whatIf);
+    m_whatIfPanel = new WhatIfPanel({parts.whatIf, parts.policies, parts.tune});
     m_runsDock = makeDock(tr("Runs"), "dock.runs", m_runsPanel);
     m_whatIfDock = makeDock(tr("What-if"), "dock.whatif", m_whatIfPanel);
     addDockWidget(Qt::LeftDockWidgetArea, m_runsDock);
@@ -152,9 +153,11 @@ QWidget* ResultsPage::makeTabs() {
     m_transcript = textView("results.transcript", tr("The text appears here while it is heard."));
     m_events = new EventsPanel(&m_data);
     connect(m_events, &EventsPanel::failed, m_banner, &Banner::showError);
+    m_prediction = new PredictionPanel;
     m_log = textView("results.log", tr("What the agent and the window had to say."));
     m_tabs->addTab(m_transcript, tr("Transcript"));
     m_tabs->addTab(m_events, tr("Events"));
+    m_tabs->addTab(m_prediction, tr("Against prediction"));
     m_tabs->addTab(m_log, tr("Log"));
     m_reason = new ElidedLabel;
     m_reason->setProperty("look", "muted");
@@ -230,6 +233,8 @@ void ResultsPage::showState() {
     m_parts.playback->setTrace(over ? &document->trace() : nullptr);
     m_moving = false;
     m_replayed.reset();
+    m_compared.reset();
+    showLimits();
     if (!document->errorLine().isEmpty()) {
         m_banner->showError(document->errorLine());
         log(document->errorLine());
@@ -242,6 +247,7 @@ void ResultsPage::showState() {
 void ResultsPage::showPrediction() {
     const auto& prediction = m_parts.whatIf->prediction();
     m_data.setPredicted(prediction.trace);
+    showLimits();
     const bool measured = m_parts.document->state() != app::RunState::Empty;
     const bool drawn = measured || prediction.trace;
     m_overview->setVisible(drawn);
@@ -260,6 +266,40 @@ void ResultsPage::showPrediction() {
             tr("No run is open"),
             tr("Run the sample, open a recording, or choose a model and a board in What-if."));
     m_stack->setCurrentIndex(1);
+}
+
+/// Once a run is over: its gap to physics, and how well it was predicted. The baseline is what was
+/// predicted for its settings, unless another board is looked at.
+void ResultsPage::showLimits() {
+    const auto* document = m_parts.document;
+    const app::Prediction& own = m_parts.whatIf->baselinePrediction();
+    const bool over =
+        document->state() != app::RunState::Empty && document->state() != app::RunState::Running;
+    if (!over || !own.plan || m_parts.whatIf->board().name != document->board().name) {
+        m_facts->setBound({}, {});
+        m_prediction->showNothing(
+            over && !document->card() ? tr("The recording has no model card.")
+            : over && document->board().name.empty()
+                ? tr("The run knows no board profile: measure it with shardscope-agent probe.")
+                : QString());
+        return m_compared.reset();
+    }
+    if (m_compared == own.trace)
+        return; // a slider moves: the run stays what it is
+    m_compared = own.trace;
+    PredictionFacts facts{document->summary(), {}, own.summary, {}};
+    QString sentence;
+    if (auto limits = analyze::limitsOf(document->trace(), *own.plan, document->board())) {
+        facts.limits = *limits;
+        sentence = boundSentence(*limits);
+        m_facts->setBound(boundBadge(*limits), sentence);
+        if (auto predicted = analyze::limitsOf(*own.trace, *own.plan, document->board()))
+            facts.predictedLimits = *predicted;
+    } else {
+        m_facts->setBound({}, {});
+        sentence = QString::fromStdString(limits.error().line());
+    }
+    m_prediction->showFacts(facts, sentence);
 }
 
 /// Without a run the plan itself can be replayed, from where the cursor stands.
@@ -288,6 +328,7 @@ void ResultsPage::applyTheme() {
         view->setTheme(theme);
     m_overview->setTheme(theme);
     m_layoutStrip->setTheme(theme);
+    m_whatIfPanel->setTheme(theme);
     m_facts->refresh();
 }
 
@@ -319,6 +360,10 @@ void ResultsPage::findEvents() {
 
 void ResultsPage::showTranscript() {
     m_tabs->setCurrentWidget(m_transcript);
+}
+
+void ResultsPage::showComparison() {
+    m_tabs->setCurrentWidget(m_prediction);
 }
 
 QByteArray ResultsPage::layoutState() const {

@@ -26,6 +26,7 @@ class EventsPanel;
 class FactsBar;
 class InfeasibleView;
 class OverviewStrip;
+class PredictionPanel;
 class LayoutStrip;
 class RunsPanel;
 class TimePlot;
@@ -34,6 +35,8 @@ class TimePlot;
 struct ResultsParts {
     app::RunDocument* document;
     app::WhatIf* whatIf;
+    app::PolicyCosts* policies;
+    app::TuneJob* tune;
     app::Playback* playback;
     RunsModel* runs;
     const ActionTable* actions;
@@ -58,6 +61,9 @@ public:
     void log(const QString& text);
     void findEvents();
     void showTranscript();
+    /// The tab that holds the run against its prediction.
+    void showComparison();
+    PredictionPanel* predictionPanel() const { return m_prediction; }
     QByteArray layoutState() const;
     void restoreLayout(const QByteArray& state);
     void restoreDefaultLayout();
@@ -79,6 +85,7 @@ private:
     void showDocument();
     void showState();
     void showPrediction();
+    void showLimits();
     void noteChanges();
     void showReason(const QString& text);
     void savePicture(TimePlot* view);
@@ -102,6 +109,8 @@ private:
     QPlainTextEdit* m_transcript = nullptr;
     QPlainTextEdit* m_log = nullptr;
     EventsPanel* m_events = nullptr;
+    PredictionPanel* m_prediction = nullptr;
+    std::shared_ptr<const trace::Trace> m_compared; ///< the prediction that m_prediction shows
     WhatIfPanel* m_whatIfPanel = nullptr;
     RunsPanel* m_runsPanel = nullptr;
     QDockWidget* m_whatIfDock = nullptr;

@@ -5,38 +5,19 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStackedWidget>
+#include <QTabWidget>
 #include <QVBoxLayout>
-#include <array>
 
-#include "ui/kit/icon.h"
 #include "ui/kit/parts.h"
 #include "ui/models/runs_model.h"
-#include "ui/pages/knob_stops.h"
+#include "ui/pages/plan_card.h"
+#include "ui/pages/policy_table.h"
+#include "ui/pages/trade_off_panel.h"
 
 namespace shardscope::ui {
 namespace {
-
-struct Group {
-    const char* title;
-    std::vector<std::string_view> keys;
-};
-
-const std::array<Group, 3>& groups() {
-    static const std::array<Group, 3> all{{
-        {QT_TRANSLATE_NOOP("WhatIf", "Memory"), {"budget_bytes", "pin", "kv", "cross_kv"}},
-        {QT_TRANSLATE_NOOP("WhatIf", "Sharding"),
-         {"decoder_shard", "encoder_shard", "slots", "policy"}},
-        {QT_TRANSLATE_NOOP("WhatIf", "Speed"), {"emulate_read", "loader", "threads"}},
-    }};
-    return all;
-}
-
-bool isChoice(std::string_view key) {
-    return key == "kv" || key == "cross_kv" || key == "policy" || key == "loader";
-}
 
 QString boardName(const plan::BoardProfile& board) {
     return QString::fromStdString(board.name);
@@ -54,7 +35,8 @@ plan::RunConfig withFlags(plan::RunConfig config, const std::string& sentence) {
 
 } // namespace
 
-WhatIfPanel::WhatIfPanel(app::WhatIf* whatIf, QWidget* parent) : QWidget(parent), m_whatIf(whatIf) {
+WhatIfPanel::WhatIfPanel(const WhatIfParts& parts, QWidget* parent)
+    : QWidget(parent), m_whatIf(parts.whatIf) {
     setProperty("look", "panel");
     setAttribute(Qt::WA_StyledBackground);
     auto* column = new QVBoxLayout(this);
@@ -62,8 +44,7 @@ WhatIfPanel::WhatIfPanel(app::WhatIf* whatIf, QWidget* parent) : QWidget(parent)
     column->setSpacing(0);
     column->addWidget(makeSource());
     column->addWidget(makeFigures());
-    column->addWidget(line());
-    column->addWidget(makeKnobs(), 1);
+    column->addWidget(makeTabs(parts), 1);
     column->addWidget(line());
     column->addWidget(makeFoot());
     connect(m_whatIf, &app::WhatIf::baselineChanged, this, &WhatIfPanel::takeBaseline);
@@ -98,9 +79,15 @@ QWidget* WhatIfPanel::makeSource() {
 QWidget* WhatIfPanel::makeFigures() {
     auto* box = new QWidget;
     auto* margins = new QVBoxLayout(box);
-    margins->setContentsMargins(14, 8, 14, 12);
+    margins->setContentsMargins(14, 8, 14, 8);
+    margins->setSpacing(6);
     m_figureStack = new QStackedWidget;
     margins->addWidget(m_figureStack);
+    m_errorHint = label({}, "small");
+    m_errorHint->setObjectName(QStringLiteral("whatif.errorHint"));
+    m_errorHint->setWordWrap(true);
+    m_errorHint->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    margins->addWidget(m_errorHint);
 
     auto* tiles = new QWidget;
     auto* grid = new QGridLayout(tiles);
@@ -109,7 +96,7 @@ QWidget* WhatIfPanel::makeFigures() {
     const auto figures = whatIfFigures({}, 0);
     for (std::size_t i = 0; i < figures.size(); ++i) {
         auto* tile = new FigureTile;
-        tile->showNothing(figures[i].name);
+        tile->showNothing(figures[i]);
         grid->addWidget(tile, static_cast<int>(i / 2), static_cast<int>(i % 2));
         m_tiles.push_back(tile);
     }
@@ -136,33 +123,29 @@ QWidget* WhatIfPanel::makeFigures() {
     return box;
 }
 
-QWidget* WhatIfPanel::makeKnobs() {
-    auto* list = new QWidget;
-    auto* column = new QVBoxLayout(list);
-    column->setContentsMargins(14, 10, 14, 14);
-    column->setSpacing(9);
-    for (const Group& group : groups()) {
-        auto* title = label(tr(group.title), "section");
-        column->addWidget(title);
-        for (const std::string_view key : group.keys) {
-            const plan::Knob& knob = *plan::findKnob(key);
-            KnobControl* control = isChoice(key) ? static_cast<KnobControl*>(new ChoiceKnob(knob))
-                                                 : new SliderKnob(knob);
-            connect(control, &KnobControl::edited, this, [this, &knob](const std::string& text) {
-                edit(knob, text);
-            });
-            column->addWidget(control);
-            m_controls.push_back(control);
-        }
-        column->addSpacing(6);
-    }
-    column->addStretch();
-    auto* area = new QScrollArea;
-    area->setWidgetResizable(true);
-    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    area->setWidget(list);
-    list->setProperty("look", "panel");
-    return area;
+QWidget* WhatIfPanel::makeTabs(const WhatIfParts& parts) {
+    m_knobs = new KnobList(m_whatIf);
+    m_tradeOff = new TradeOffPanel(parts.tune, m_whatIf);
+    m_planCard = new PlanCard(m_whatIf);
+    m_policies = new PolicyTable(parts.policies, m_whatIf);
+    m_tabs = new QTabWidget;
+    m_tabs->setObjectName(QStringLiteral("whatif.tabs"));
+    m_tabs->setDocumentMode(true);
+    m_tabs->tabBar()->setProperty("look", "narrow");
+    // In the order of Tab.
+    m_tabs->addTab(m_knobs, tr("Settings"));
+    m_tabs->addTab(m_tradeOff, tr("Trade-off"));
+    m_tabs->addTab(m_planCard, tr("Plan"));
+    m_tabs->addTab(m_policies, tr("Policies"));
+    return m_tabs;
+}
+
+void WhatIfPanel::showTab(Tab tab) {
+    m_tabs->setCurrentIndex(static_cast<int>(tab));
+}
+
+void WhatIfPanel::setTheme(const Theme& theme) {
+    m_tradeOff->setTheme(theme);
 }
 
 QWidget* WhatIfPanel::makeFoot() {
@@ -214,13 +197,6 @@ bool WhatIfPanel::isPlanning() const {
     return !m_hasRun || m_model->currentIndex() > 0;
 }
 
-KnobControl* WhatIfPanel::control(std::string_view key) const {
-    for (KnobControl* control : m_controls)
-        if (control->knob().key == key)
-            return control;
-    return nullptr;
-}
-
 void WhatIfPanel::useNearest() {
     if (const auto& why = m_whatIf->infeasible())
         m_whatIf->setConfig(withFlags(m_whatIf->config(), why->nearest));
@@ -256,24 +232,15 @@ void WhatIfPanel::showSource() {
 void WhatIfPanel::takeBaseline() {
     setEnabled(m_whatIf->isReady());
     showSource();
+    showErrors();
     if (!m_whatIf->isReady())
         return;
-    // What it takes to hold everything is the end of the budget slider.
-    plan::RunConfig unbounded = m_whatIf->baseline();
-    unbounded.budget.reset();
-    unbounded.pin = {};
-    const auto all = plan::planOrError(m_whatIf->card(), unbounded, m_whatIf->board());
-    const base::Bytes everything = all ? all->peak : m_whatIf->card()->weightBytes();
-    for (KnobControl* control : m_controls)
-        if (auto* slider = qobject_cast<SliderKnob*>(control))
-            slider->setStops(
-                knobStops(control->knob().key, *m_whatIf->card(), m_whatIf->board(), everything));
+    m_knobs->fitToModel();
     showConfig();
 }
 
 void WhatIfPanel::showConfig() {
-    for (KnobControl* control : m_controls)
-        control->showConfig(m_whatIf->config());
+    m_knobs->showConfig();
     m_reset->setEnabled(m_whatIf->isChanged());
 }
 
@@ -311,10 +278,27 @@ void WhatIfPanel::setRunnable(bool runnable, const QString& why) {
     m_run->setEnabled(runnable && m_whatIf->predictedPlan());
 }
 
-void WhatIfPanel::edit(const plan::Knob& knob, const std::string& text) {
-    plan::RunConfig changed = m_whatIf->config();
-    if (knob.parse(changed, text))
-        m_whatIf->setConfig(changed);
+void WhatIfPanel::setErrors(const PredictionErrors& errors) {
+    m_errors = errors;
+    showErrors();
+}
+
+void WhatIfPanel::showErrors() {
+    for (std::size_t i = 0; i < m_tiles.size(); ++i)
+        m_tiles[i]->showError(m_errors.of(m_tiles[i]->key()), m_errors.runs);
+    const auto share = [this](const char* key) {
+        const FigureError* error = m_errors.of(QLatin1String(key));
+        return error ? error->median : 0;
+    };
+    m_tradeOff->setErrors(share("arena_peak_bytes"), share("decode_ms_per_token"));
+    m_errorHint->setText(
+        m_errors.runs > 0
+            ? tr("\u00b1 is the median error in %1 runs on this board that the prediction had not "
+                 "seen.")
+                  .arg(m_errors.runs)
+            : tr("No validation yet: shardscope validate --board %1")
+                  .arg(boardName(m_whatIf->board())));
+    m_errorHint->setVisible(m_whatIf->isReady());
 }
 
 } // namespace shardscope::ui

@@ -4,17 +4,24 @@
 #include <QWidget>
 #include <vector>
 
+#include "app/replay/policy_costs.h"
+#include "app/replay/tune_job.h"
 #include "app/replay/what_if.h"
 #include "ui/pages/figure_tile.h"
-#include "ui/pages/knob_controls.h"
+#include "ui/pages/knob_list.h"
 
 class QComboBox;
-class QFrame;
 class QLabel;
 class QPushButton;
 class QStackedWidget;
+class QTabWidget;
 
 namespace shardscope::ui {
+
+class PlanCard;
+class PolicyTable;
+class TradeOffPanel;
+struct Theme;
 
 /// What to plan for: a model and a board. The first model is that of the run, where there is one.
 struct PlanningChoices {
@@ -22,18 +29,35 @@ struct PlanningChoices {
     std::vector<plan::BoardProfile> boards;
 };
 
-/// Sliders and choices for the knobs, and every figure with its change against the baseline.
+/// Who predicts; owned by the session.
+struct WhatIfParts {
+    app::WhatIf* whatIf;
+    app::PolicyCosts* policies;
+    app::TuneJob* tune;
+};
+
+/// Every figure with its change against the baseline and its error, and below it the knobs, the
+/// trade-off between memory and time, the plan in words, and what the cache policies would cost.
 class WhatIfPanel : public QWidget {
     Q_OBJECT
 public:
-    WhatIfPanel(app::WhatIf* whatIf, QWidget* parent = nullptr);
+    enum class Tab { Settings, TradeOff, Plan, Policies };
+
+    explicit WhatIfPanel(const WhatIfParts& parts, QWidget* parent = nullptr);
 
     void setChoices(PlanningChoices choices);
     /// Names the run that is the baseline; empty: planning without one.
     void setRunName(const QString& model, const QString& board);
     void setRunnable(bool runnable, const QString& why);
     bool isPlanning() const;
-    KnobControl* control(std::string_view key) const;
+    KnobControl* control(std::string_view key) const { return m_knobs->control(key); }
+    TradeOffPanel* tradeOff() const { return m_tradeOff; }
+    PolicyTable* policies() const { return m_policies; }
+    PlanCard* planCard() const { return m_planCard; }
+    void showTab(Tab tab);
+    void setTheme(const Theme& theme);
+    /// What validation has shown for the board that is planned for; empty: nothing yet.
+    void setErrors(const PredictionErrors& errors);
     /// Takes the settings that the planner names as the nearest that fit.
     void useNearest();
 
@@ -47,14 +71,14 @@ signals:
 private:
     QWidget* makeSource();
     QWidget* makeFigures();
-    QWidget* makeKnobs();
+    QWidget* makeTabs(const WhatIfParts& parts);
     QWidget* makeFoot();
     void planChosen();
     void takeBaseline();
     void showSource();
     void showConfig();
     void showPrediction();
-    void edit(const plan::Knob& knob, const std::string& text);
+    void showErrors();
 
     app::WhatIf* m_whatIf;
     PlanningChoices m_choices;
@@ -66,7 +90,13 @@ private:
     QLabel* m_needed = nullptr;
     QLabel* m_fits = nullptr;
     QPushButton* m_useNearest = nullptr;
-    std::vector<KnobControl*> m_controls;
+    QLabel* m_errorHint = nullptr;
+    QTabWidget* m_tabs = nullptr;
+    KnobList* m_knobs = nullptr;
+    TradeOffPanel* m_tradeOff = nullptr;
+    PlanCard* m_planCard = nullptr;
+    PolicyTable* m_policies = nullptr;
+    PredictionErrors m_errors;
     QPushButton* m_run = nullptr;
     QPushButton* m_reset = nullptr;
     QLabel* m_hint = nullptr;

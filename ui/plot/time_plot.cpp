@@ -7,6 +7,7 @@
 #include <QGuiApplication>
 #include <QKeyEvent>
 #include <QMenu>
+#include <QPicture>
 #include <QResizeEvent>
 #include <QVBoxLayout>
 
@@ -15,6 +16,7 @@
 #include "ui/plot/axis_ticks.h"
 #include "ui/plot/hover_card.h"
 #include "ui/plot/painted_layer.h"
+#include "ui/plot/picture_file.h"
 #include "ui/plot/plot_text.h"
 
 namespace shardscope::ui {
@@ -131,9 +133,20 @@ void TimePlot::setTimeAxisVisible(bool visible) {
 
 bool TimePlot::exportTo(const QString& path) {
     drawAll();
-    if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive))
-        return m_plot->savePdf(path, 0, 0, QCP::epNoCosmetic, QString(), m_title);
-    return m_plot->savePng(path, 0, 0, devicePixelRatioF());
+    return savePicture(path, size(), devicePixelRatioF(), m_title, [this](QPainter& painter) {
+        drawInto(painter);
+    });
+}
+
+void TimePlot::drawInto(QPainter& painter) {
+    // QCustomPlot draws into its own kind of painter, so what it draws is recorded first.
+    QPicture picture;
+    QCPPainter recorder(&picture);
+    recorder.setMode(QCPPainter::pmVectorized);
+    recorder.setMode(QCPPainter::pmNoCaching);
+    m_plot->toPainter(&recorder, m_plot->width(), m_plot->height());
+    recorder.end();
+    painter.drawPicture(0, 0, picture);
 }
 
 QSize TimePlot::minimumSizeHint() const {

@@ -59,8 +59,10 @@ public:
     const Theme& theme() const { return m_theme; }
     /// Ticks with times below the chart; the lowest chart of a stack needs them. On by default.
     void setTimeAxisVisible(bool visible);
-    /// Writes the chart as it stands to a .png or .pdf file; false where that fails.
+    /// Writes the chart as it stands to a .png, .svg or .pdf file; false where that fails.
     bool exportTo(const QString& path);
+    /// Draws the chart at the painter's origin, as large as the widget is.
+    void drawInto(QPainter& painter);
     /// The data behind what is visible as CSV; empty where there is none.
     QString csv() const;
     /// The pixels between which every chart draws time: left and right edge within the widget.

@@ -130,8 +130,8 @@ void MainWindow::makePages() {
     m_start = new StartPage(m_actions, m_session->runs());
     m_boards = new BoardsPage;
     m_results = new ResultsPage(
-        {m_session->document(), m_session->whatIf(), m_session->playback(), m_session->runs(),
-         &m_actions});
+        {m_session->document(), m_session->whatIf(), m_session->policies(), m_session->tune(),
+         m_session->playback(), m_session->runs(), &m_actions});
     m_compare = new ComparePage(m_session->runs());
     m_settingsPage = new SettingsPage(m_settings, m_session->paths().root);
     const std::initializer_list<QWidget*> pages = {

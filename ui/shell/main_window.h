@@ -66,6 +66,8 @@ private:
     void openAudioDialog();
     void setTheme(ThemeChoice choice);
 
+    void runFromDock();
+
     Session* m_session;
     UiSettings* m_settings;
     ActionTable m_actions;
@@ -80,6 +82,7 @@ private:
     HelpOverlay* m_help = nullptr;
     QWidget* m_drop = nullptr;
     QLabel* m_status = nullptr;
+    bool m_compareWhenBack = false; ///< the run was ordered in What-if
 };
 
 } // namespace shardscope::ui

@@ -56,7 +56,7 @@ void MainWindow::connectRunCommands() {
         connect(m_actions.action(id), &QAction::triggered, this, slot);
     };
     on("run.sample", [this] { m_session->runSample(); });
-    on("run.start", [this] { m_session->runSettings(); });
+    on("run.start", [this] { runFromDock(); });
     on("run.stop", [this] { m_session->controller()->stop(); });
     on("whatif.reset", [this] { m_session->whatIf()->reset(); });
     on("play.toggle", [this] { m_session->playback()->toggle(); });
@@ -140,11 +140,23 @@ void MainWindow::connectResults() {
         m_actions.action("runs.compare")->trigger();
     });
     WhatIfPanel* panel = m_results->whatIfPanel();
-    connect(panel, &WhatIfPanel::runRequested, m_session, &Session::runSettings);
+    connect(panel, &WhatIfPanel::runRequested, this, &MainWindow::runFromDock);
+    connect(
+        m_session->controller(), &app::RunController::ended, this,
+        [this](const std::optional<base::Error>& error) {
+            if (std::exchange(m_compareWhenBack, false) && !error)
+                m_results->showComparison();
+        });
     connect(panel, &WhatIfPanel::planWanted, m_session, &Session::plan);
     connect(panel, &WhatIfPanel::runModelChosen, this, [this] {
         m_session->whatIf()->setDocument(m_session->document());
     });
+}
+
+/// When it is back, the run is held against what was predicted.
+void MainWindow::runFromDock() {
+    m_compareWhenBack = true;
+    m_session->runSettings();
 }
 
 void MainWindow::askToStop() {

@@ -25,7 +25,8 @@ QString line(const base::Error& error) {
 } // namespace
 
 Session::Session(const app::DataPaths& paths, QObject* parent)
-    : QObject(parent), m_paths(paths), m_whatIf(&m_jobs) {
+    : QObject(parent), m_paths(paths), m_whatIf(&m_jobs), m_policies(&m_jobs, &m_whatIf),
+      m_tune(&m_jobs) {
     if (auto store = app::RunStore::open(paths)) {
         m_store = std::move(*store);
         connect(m_store.get(), &app::RunStore::runsChanged, this, &Session::reloadRuns);

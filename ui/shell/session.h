@@ -9,6 +9,8 @@
 
 #include "app/remote/run_controller.h"
 #include "app/replay/playback.h"
+#include "app/replay/policy_costs.h"
+#include "app/replay/tune_job.h"
 #include "app/replay/what_if.h"
 #include "app/store/run_store.h"
 #include "ui/models/runs_model.h"
@@ -27,6 +29,8 @@ public:
 
     app::RunDocument* document() { return &m_document; }
     app::WhatIf* whatIf() { return &m_whatIf; }
+    app::PolicyCosts* policies() { return &m_policies; }
+    app::TuneJob* tune() { return &m_tune; }
     app::Playback* playback() { return &m_playback; }
     app::RunController* controller() { return m_controller.get(); }
     app::RunStore* store() { return m_store.get(); }
@@ -89,6 +93,8 @@ private:
     app::JobRunner m_jobs;
     app::RunDocument m_document;
     app::WhatIf m_whatIf;
+    app::PolicyCosts m_policies;
+    app::TuneJob m_tune;
     app::Playback m_playback;
     std::unique_ptr<app::RunController> m_controller;
     RunsModel m_runs;
