@@ -13,6 +13,7 @@
 #include "sim_engine/base/units.h"
 #include "sim_engine/model/graph.h"
 #include "sim_engine/plan/kernel_class.h"
+#include "sim_engine/plan/measured_costs.h"
 
 namespace shardscope::plan {
 
@@ -115,6 +116,8 @@ struct BoardProfile {
     std::optional<ProbeNoise> noise;
     /// Keys of values and where each comes from, where `source` does not tell it for all.
     std::vector<std::pair<std::string, std::string>> sources;
+    /// What `calibrate` and `validate` have fitted to runs; empty for a preset or a probe.
+    MeasuredCosts measured;
 
     /// Seconds that a read of `bytes` takes, throttled to `limit` bytes per second if it is not 0.
     base::Nanos readTime(base::Bytes bytes, double limit) const;

@@ -100,6 +100,8 @@ void addDetail(Json& json, const BoardProfile& p) {
             {"reads", p.noise->reads},
             {"load", p.noise->load},
             {"words", p.noise->words}};
+    if (!p.measured.empty())
+        json["measured"] = toJson(p.measured);
     if (p.sources.empty())
         return;
     Json sources = Json::object();
@@ -172,6 +174,12 @@ public:
     void fail(const std::string& key, const char* why) {
         if (m_error.empty())
             m_error = "\"" + m_within + key + "\" " + why;
+    }
+
+    /// An error that names its key itself.
+    void failWhole(const std::string& what) {
+        if (m_error.empty())
+            m_error = what;
     }
 
 private:
@@ -295,6 +303,16 @@ void readSources(Reader& in, BoardProfile& p) {
     }
 }
 
+void readMeasured(Reader& in, BoardProfile& p) {
+    const Json* found = in.object("measured");
+    if (!found)
+        return;
+    auto costs = measuredFromJson(*found);
+    if (!costs)
+        return in.failWhole(costs.error().what);
+    p.measured = std::move(*costs);
+}
+
 void readFirstPart(Reader& in, BoardProfile& p) {
     p.name = in.text("name");
     p.source = in.text("source");
@@ -327,7 +345,8 @@ void readSecondPart(Reader& in, BoardProfile& p) {
              {"thread_scaling", readThreads},
              {"machine", readMachine},
              {"noise", readNoise},
-             {"sources", readSources}})
+             {"sources", readSources},
+             {"measured", readMeasured}})
         if (in.has(key))
             read(in, p);
     p.opFixedAloneNs = in.maybe("op_fixed_alone_ns", 0, 1e9).value_or(0);
