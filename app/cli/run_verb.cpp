@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// `run`: the local agent runs a model, the run is kept.
+// `run`: an agent, here or on a board, runs a model; the run is kept.
 #include <QEventLoop>
 #include <QFileInfo>
 
@@ -7,10 +7,12 @@
 #include "app/cli/knob_flags.h"
 #include "app/cli/result_text.h"
 #include "app/cli/run_headless.h"
+#include "app/cli/ssh_flags.h"
 #include "app/cli/terminal.h"
 #include "app/cli/verbs.h"
 #include "app/remote/board_source.h"
 #include "app/remote/run_controller.h"
+#include "app/remote/ssh/ssh_transport.h"
 #include "sim_engine/plan/knobs.h"
 
 namespace shardscope::app {
@@ -24,11 +26,15 @@ using base::Result;
 namespace {
 
 const std::vector<Flag>& runFlags() {
-    static const std::vector<Flag> flags = withKnobs(
-        {{"--board", "local", "Where to run: this machine (default)."},
-         {"--model", "FILE", "A ggml Whisper file as whisper.cpp writes it."},
-         {"--audio", "FILE", "WAV, FLAC, OGG or MP3; converted to 16 kHz mono if need be."},
-         {"--json", "", "The result document instead of text."}});
+    static const std::vector<Flag> flags = [] {
+        std::vector<Flag> all{
+            {"--board", "WHERE", "This machine (local, the default), or USER@HOST[:PORT]."},
+            {"--model", "FILE", "A ggml Whisper file as whisper.cpp writes it."},
+            {"--audio", "FILE", "WAV, FLAC, OGG or MP3; converted to 16 kHz mono if need be."},
+            {"--json", "", "The result document instead of text."}};
+        all.insert(all.end(), sshFlags().begin(), sshFlags().end());
+        return withKnobs(all);
+    }();
     return flags;
 }
 
@@ -37,11 +43,11 @@ Result<RunOrder> readOrder(const Args& args) {
         return Error{ErrorCode::Usage, "a word too many", args.rest().front(), "see --help"};
     RunOrder order;
     order.board = QString::fromStdString(args.valueOr("--board", "local"));
-    if (order.board != kLocalBoard)
+    if (order.board != kLocalBoard && !isSshTarget(order.board))
         return Error{
-            ErrorCode::Usage, "this version runs on this machine only",
+            ErrorCode::Usage, "this is neither local nor user@host",
             "--board " + order.board.toStdString(),
-            "give --board local, or predict other boards with `shardscope simulate`"};
+            "boards that are only planned for are predicted with `shardscope simulate`"};
     auto config = configFromArgs(args);
     if (!config)
         return config.error();
@@ -59,9 +65,20 @@ Result<RunOrder> readOrder(const Args& args) {
     return order;
 }
 
+void goOverSsh(RunController& controller, const SshTarget& target, const SshOptions& options) {
+    controller.setTransport([target, options] {
+        auto transport = std::make_unique<SshTransport>(target, options);
+        askOnTerminal(transport->questions());
+        return transport;
+    });
+    QObject::connect(&controller, &RunController::phaseChanged, &controller, &showPhase);
+}
+
 } // namespace
 
-std::optional<Error> runToEnd(RunStore* store, const RunOrder& order, RunDocument& document) {
+std::optional<Error> runToEnd(
+    RunStore* store, const RunOrder& order, RunDocument& document,
+    const std::function<void(RunController&)>& prepare) {
     JobRunner jobs;
     RunController controller(store, &jobs, &document);
     QEventLoop loop;
@@ -75,6 +92,8 @@ std::optional<Error> runToEnd(RunStore* store, const RunOrder& order, RunDocumen
         // The run is worth more than its recording: told, and gone on.
         std::fprintf(stderr, "shardscope: the run is not kept: %s\n", qUtf8Printable(line));
     });
+    if (prepare)
+        prepare(controller);
     Interrupt interrupt;
     QObject::connect(&interrupt, &Interrupt::asked, &controller, &RunController::stop);
     if (base::Status status = controller.start(order); !status)
@@ -93,9 +112,20 @@ int runRunVerb(const Words& words) {
     auto store = RunStore::open(DataPaths::standard());
     if (!store)
         return fail(store.error());
+    std::function<void(RunController&)> prepare;
+    if (order->board != kLocalBoard) {
+        auto target = parseSshTarget(order->board);
+        if (!target)
+            return fail(target.error());
+        prepare = [target = *target, options = sshOptionsFrom(*args)](RunController& controller) {
+            goOverSsh(controller, target, options);
+        };
+    }
     RunDocument document;
     const bool json = args->has("--json");
-    if (const auto error = runToEnd(store->get(), *order, document)) {
+    const auto broken = runToEnd(store->get(), *order, document, prepare);
+    clearPhase();
+    if (const auto& error = broken) {
         if (json && error->code == ErrorCode::DoesNotFit)
             printJson(
                 {{"feasible", false},
@@ -114,9 +144,13 @@ int runRunVerb(const Words& words) {
 }
 
 std::string runManual() {
-    return "shardscope run --board local --model M --audio A [knobs] [--json]\n\n"
+    return "shardscope run --board local|USER@HOST[:PORT] --model M --audio A [knobs] [--json]\n\n"
            "Runs the model in shardscope-agent, records every event of it, and keeps the run:\n"
-           "`shardscope runs list` shows it, `shardscope` opens it in the window.\n\nFlags:\n" +
+           "`shardscope runs list` shows it, `shardscope` opens it in the window.\n\n"
+           "On a board it needs SSH and nothing else: agent, model and audio are put there once,\n"
+           "checked by their hash, and no port is opened. ~/.ssh/config, ssh-agent and "
+           "known_hosts\n"
+           "are honoured; a host that is not known needs --accept-new-host.\n\nFlags:\n" +
            base::flagHelp(runFlags()) +
            "\nExample: base.en in 90 MiB, read at the speed of a slow flash\n"
            "  shardscope run --model ggml-base.en.bin --audio talk.mp3 --budget 90MiB \\\n"

@@ -17,7 +17,7 @@ constexpr std::array<Verb, 6> kVerbs{{
      "How fast would it run, where would it wait? Nothing is run.", simulateManual, simulateVerb},
     {"tune", "--model M --board B [knobs]", "Which settings are best, for each amount of memory?",
      tuneManual, tuneVerb},
-    {"run", "--board local --model M --audio A [knobs]",
+    {"run", "--board local|USER@HOST --model M --audio A [knobs]",
      "Runs the model, records every event, keeps the run.", runManual, runRunVerb},
     {"runs", "list|show|compare|export|import|delete", "The runs that were kept.", runsManual,
      runsVerb},

@@ -22,6 +22,7 @@ constexpr std::chrono::seconds kGreeting{10};
 
 AgentSession::AgentSession(std::unique_ptr<Transport> transport, QObject* parent)
     : QObject(parent), m_transport(std::move(transport)) {
+    connect(m_transport.get(), &Transport::phaseChanged, this, &AgentSession::phaseChanged);
     connect(m_transport.get(), &Transport::opened, this, &AgentSession::greet);
     connect(m_transport.get(), &Transport::bytesArrived, this, &AgentSession::take);
     connect(m_transport.get(), &Transport::closed, this, &AgentSession::end);

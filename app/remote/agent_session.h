@@ -37,6 +37,8 @@ public:
     bool isReady() const { return m_ready; }
     bool hasEnded() const { return m_ended; }
     QString target() const { return m_transport->target(); }
+    /// How the agent calls a file of this machine that its transport brought.
+    QString pathThere(const QString& file) const { return m_transport->pathThere(file); }
     /// The answer to the greeting: {"version", "protocol", "pid", "arch"}.
     const Json& agent() const { return m_agent; }
 
@@ -49,6 +51,8 @@ public:
     void stop();
 
 signals:
+    /// What the transport is doing until it is ready.
+    void phaseChanged(const QString& phase);
     void ready();
     /// A frame that belongs to a run. The views in it are valid during the signal only.
     void runFrame(const shardscope::trace::Frame& frame);

@@ -23,6 +23,10 @@ namespace {
 constexpr std::chrono::seconds kStopPatience{5};
 const QString kAudioJob = QStringLiteral("audio for a run");
 
+QString absolutePath(const QString& file) {
+    return QFileInfo(file).absoluteFilePath();
+}
+
 Error stopped() {
     return {ErrorCode::Failed, "stopped before the run began", "run", ""};
 }
@@ -89,7 +93,10 @@ void RunController::prepare(
 
 void RunController::startAgent(const QString& audio) {
     emit phaseChanged(tr("starting the agent"));
-    m_session = new AgentSession(m_open(), this);
+    auto transport = m_open();
+    transport->bring({absolutePath(m_order.model), absolutePath(audio)});
+    m_session = new AgentSession(std::move(transport), this);
+    connect(m_session, &AgentSession::phaseChanged, this, &RunController::phaseChanged);
     connect(m_session, &AgentSession::ready, this, [this, audio] { orderRun(audio); });
     connect(m_session, &AgentSession::runFrame, this, &RunController::takeFrame);
     connect(m_session, &AgentSession::ended, this, [this](const std::optional<Error>& why) {
@@ -102,8 +109,8 @@ void RunController::startAgent(const QString& audio) {
 void RunController::orderRun(const QString& audio) {
     emit phaseChanged(tr("running"));
     const Json request{
-        {"model", QFileInfo(m_order.model).absoluteFilePath().toStdString()},
-        {"audio", QFileInfo(audio).absoluteFilePath().toStdString()},
+        {"model", m_session->pathThere(absolutePath(m_order.model)).toStdString()},
+        {"audio", m_session->pathThere(absolutePath(audio)).toStdString()},
         {"config", plan::toJson(m_order.config)},
         {"raw_greedy", false}};
     m_session->request("run", request, {}, [this](const Result<Json>& result) {

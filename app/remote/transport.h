@@ -6,6 +6,7 @@
 #include <QByteArray>
 #include <QObject>
 #include <QString>
+#include <QStringList>
 
 #include "sim_engine/base/result.h"
 
@@ -27,7 +28,15 @@ public:
     /// What stands on the other side, for messages: "local agent", "pi@10.0.0.7".
     virtual QString target() const = 0;
 
+    /// Files of this machine that the other side shall read; told before start(). They are there
+    /// when opened() comes.
+    virtual void bring(const QStringList&) {}
+    /// How the other side calls a file that was brought.
+    virtual QString pathThere(const QString& file) const { return file; }
+
 signals:
+    /// A word for the status line while it opens: "uploading base.en.bin: 42 %".
+    void phaseChanged(const QString& phase);
     void opened();
     void bytesArrived(const QByteArray& bytes);
     /// The stream is over, once. `reason` tells why, unless stop() was called or the other side
