@@ -16,6 +16,16 @@ void SummaryBuilder::enterPhase(std::int32_t phase, std::uint64_t at) {
     m_phaseBegin = at;
 }
 
+void SummaryBuilder::countStep(const Event& step, bool isFirst) {
+    if (isFirst)
+        m_summary.firstTokenMs = static_cast<double>(step.t_ns) * 1e-6;
+    if (step.a > 0) {
+        m_decodeNs += step.t_ns - std::min(step.t_ns, m_lastToken);
+        ++m_decodeSteps;
+    }
+    m_lastToken = step.t_ns;
+}
+
 void SummaryBuilder::add(const Event& e) {
     m_end = std::max(m_end, static_cast<std::uint64_t>(e.end().value));
     switch (e.kind) {
@@ -45,14 +55,13 @@ void SummaryBuilder::add(const Event& e) {
             m_summary.rssPeak = std::max(m_summary.rssPeak, static_cast<std::int64_t>(e.a));
         break;
     case EventKind::Token:
-        if (m_summary.tokens.empty())
-            m_summary.firstTokenMs = static_cast<double>(e.t_ns) * 1e-6;
-        if (e.a > 0) {
-            m_decodeNs += e.t_ns - std::min(e.t_ns, m_lastToken);
-            ++m_decodeSteps;
-        }
-        m_lastToken = e.t_ns;
+        if (!m_searches)
+            countStep(e, m_summary.tokens.empty());
         m_summary.tokens.push_back(e.id);
+        break;
+    case EventKind::Step:
+        countStep(e, !m_searches);
+        m_searches = true;
         break;
     case EventKind::Window:
     case EventKind::RunEnd:

@@ -20,7 +20,7 @@ struct Summary {
     double encodeMs = 0; ///< without mel
     double crossKvMs = 0;
     double firstTokenMs = 0;     ///< begin of the run to the first token
-    double decodeMsPerToken = 0; ///< mean over decode steps; prefill is not one
+    double decodeMsPerToken = 0; ///< mean over decode steps (of all beams); prefill is not one
     double totalMs = 0;
     std::int64_t arenaPeak = 0; ///< end of the highest piece of the arena that was held
     std::int64_t rssPeak = 0;   ///< 0 where it was not sampled
@@ -42,13 +42,15 @@ public:
     Summary summary() const;
 
 private:
+    void countStep(const trace::Event& step, bool isFirst);
     void enterPhase(std::int32_t phase, std::uint64_t at);
 
     const trace::Legend& m_legend;
     Summary m_summary;
     std::int32_t m_phase = -1;
     std::uint64_t m_phaseBegin = 0;
-    std::uint64_t m_lastToken = 0;
+    std::uint64_t m_lastToken = 0; ///< or step of a beam search
+    bool m_searches = false;       ///< steps take time, and tokens tell the text
     std::uint64_t m_end = 0;
     std::array<std::uint64_t, model::kPassCount> m_phaseNs{};
     std::uint64_t m_melNs = 0, m_decodeNs = 0, m_decodeSteps = 0, m_readNs = 0, m_stallNs = 0;

@@ -40,24 +40,40 @@ void TokenBars::add(const trace::Event& event) {
     case EventKind::Stall:
         m_open.stall += static_cast<std::int64_t>(event.a);
         break;
-    case EventKind::Token: {
-        if (!m_decoding)
-            break;
-        TokenBar bar = m_open;
-        bar.token = event.id;
-        bar.number = static_cast<std::uint32_t>(event.a);
-        bar.window = static_cast<std::uint32_t>(event.b);
-        bar.end = std::max(t, bar.begin);
-        bar.other = std::max<std::int64_t>(0, bar.total() - bar.compute - bar.read - bar.stall);
-        m_bars.push_back(bar);
-        m_open = {};
-        m_open.begin = bar.end;
-        m_rowReadTime = 0;
+    case EventKind::Token:
+        m_searches ? nameBar(event) : closeBar(event, event.id);
         break;
-    }
+    case EventKind::Step:
+        m_searches = true;
+        closeBar(event, kNoToken);
+        break;
     default:
         break;
     }
+}
+
+void TokenBars::closeBar(const trace::Event& event, std::uint32_t token) {
+    if (!m_decoding)
+        return;
+    TokenBar bar = m_open;
+    bar.token = token;
+    bar.number = static_cast<std::uint32_t>(event.a);
+    bar.window = static_cast<std::uint32_t>(event.b);
+    bar.end = std::max(static_cast<std::int64_t>(event.t_ns), bar.begin);
+    bar.other = std::max<std::int64_t>(0, bar.total() - bar.compute - bar.read - bar.stall);
+    m_bars.push_back(bar);
+    m_open = {};
+    m_open.begin = bar.end;
+    m_rowReadTime = 0;
+}
+
+/// The bar is among the last ones: those of the windows that are decoded together.
+void TokenBars::nameBar(const trace::Event& token) {
+    const auto bar = std::find_if(m_bars.rbegin(), m_bars.rend(), [&](const TokenBar& b) {
+        return b.number == token.a && b.window == token.b;
+    });
+    if (bar != m_bars.rend())
+        bar->token = token.id;
 }
 
 void TokenBars::addCompute(const trace::Event& event) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What each token took, and on what.
+// What each token took, and on what. With a beam search a bar is a step for all beams.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,14 @@
 
 namespace shardscope::analyze {
 
+/// The token of a step that no token of the text came from: beams that lost were longer. Until its
+/// window ends, every step of a beam search.
+inline constexpr std::uint32_t kNoToken = 0xFFFFFFFFu;
+
 /// One token, from the end of the one before (from the begin of prefill for the first of a window).
 /// Times in ns; compute + read + stall + other = end - begin.
 struct TokenBar {
-    std::uint32_t token = 0;  ///< its id in the vocabulary
+    std::uint32_t token = 0;  ///< its id in the vocabulary, or kNoToken
     std::uint32_t number = 0; ///< in its window
     std::uint32_t window = 0;
     bool first = false; ///< of its window: its bar is prefill
@@ -66,10 +70,13 @@ public:
 private:
     std::size_t firstEndingAfter(std::int64_t t) const;
     void addCompute(const trace::Event& event);
+    void closeBar(const trace::Event& event, std::uint32_t token);
+    void nameBar(const trace::Event& token);
 
     std::vector<TokenBar> m_bars;
     TokenBar m_open;
     bool m_decoding = false;
+    bool m_searches = false;         ///< steps close bars, and tokens name them
     std::int64_t m_rowReadBegin = 0; ///< of the last read by the computing thread
     std::int64_t m_rowReadTime = 0;  ///< reads that no compute span has enclosed yet
 };

@@ -113,6 +113,7 @@ struct Graph {
     /// of the prompt is (the language).
     bool settlesPrompt = false;
     std::int32_t batch = 1;      ///< windows that are decoded together, at the most
+    std::int32_t beam = 1;       ///< sequences that are followed in each, at the most
     std::int32_t mostTokens = 0; ///< that a window can have: the last one has no position left
 
     const Op& op(base::OpId id) const { return ops[id.index()]; }
@@ -141,6 +142,7 @@ struct GraphOptions {
     bool detectLanguage = false;   ///< the model finds out which language is spoken
     std::int32_t vocabShards = 0;  ///< 0: about the size of the largest decoder shard
     std::int32_t batch = 1;        ///< windows that are decoded together
+    std::int32_t beam = 1;         ///< sequences that are followed in each window
     std::int32_t threads = 1;
     Granularity decoder;
 };

@@ -91,14 +91,14 @@ enum class WhisperBuffer : std::uint32_t {
     EncScratch, ///< packed weights, score tiles
     EncOutput,  ///< positions x d f32 of each window of a batch, with shared cross KV
     CrossRows,  ///< positions x d f32: K or V of one layer before they are stored
-    DecX,       ///< prompt x d f32
-    DecNorm,    ///< prompt x d f32
-    DecQ,       ///< prompt x d f32; attention writes its output over it
-    DecRow,     ///< prompt x d f32: K or V before they are stored
-    DecHidden,  ///< prompt x 4d f32
+    DecX,       ///< rows x d f32: the prompt of each window, or a token of each beam
+    DecNorm,    ///< rows x d f32
+    DecQ,       ///< rows x d f32; attention writes its output over it
+    DecRow,     ///< rows x d f32: K or V before they are stored
+    DecHidden,  ///< rows x 4d f32
     DecScratch, ///< scores, and absorbed rows with shared cross KV
-    Logits,     ///< rows of the largest vocabulary shard, f32
-    Rows,       ///< prompt rows of the token table and of the positions as they stand in the file
+    Logits,     ///< rows of the largest vocabulary shard, f32, for each beam of each window
+    Rows,       ///< rows of the token table and of the positions as they stand in the file
     kFixed,
 };
 

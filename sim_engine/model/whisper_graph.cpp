@@ -42,6 +42,7 @@ public:
                                    : whisperPromptTokens(m_shape, options.timestamps);
         m_graph.settlesPrompt = options.detectLanguage;
         m_graph.batch = options.batch;
+        m_graph.beam = options.beam;
         m_graph.mostTokens =
             static_cast<std::int32_t>(m_shape.textPositions) - m_graph.promptTokens + 1;
     }
@@ -153,7 +154,9 @@ void Builder::layVocabulary() {
 
 void Builder::layBuffers() {
     const std::int64_t d = m_d, p = m_positions, batch = m_graph.batch;
-    const std::int64_t rows = m_graph.promptTokens * batch; // of a decoding pass, at the most
+    // Rows of a decoding pass, at the most: the beams of a window begin after its prompt.
+    const std::int64_t beams = batch * m_graph.beam;
+    const std::int64_t rows = std::max(m_graph.promptTokens * batch, beams);
     const std::int64_t frames = 2 * p + 2;
     const auto f32 = [](std::int64_t n) { return Bytes(4 * n); };
     const auto lay = [&](const char* name, Region region, Bytes bytes) {
@@ -185,7 +188,7 @@ void Builder::layBuffers() {
     lay("decoder row", Region::Activations, f32(rows * d));
     lay("decoder hidden", Region::Activations, f32(rows * 4 * d));
     lay("decoder scratch", Region::Scratch, decoderScratch);
-    lay("logits", Region::Activations, f32(m_rowsPerVocabShard * batch));
+    lay("logits", Region::Activations, f32(m_rowsPerVocabShard * beams));
     const Bytes tokenRow = m_card.tensor(find("decoder.token_embedding.weight")).bytesPerRow();
     lay("embedding rows", Region::Activations, (tokenRow + f32(d)) * rows);
     for (std::int64_t i = 0; !shared() && i < m_shape.textLayers; ++i)
@@ -198,7 +201,7 @@ void Builder::layBuffers() {
         m_graph.buffers.push_back(
             {base::formatted("self KV %d", static_cast<int>(i)), Region::SelfKv,
              kvRowBytes(m_options.selfKv, d, heads) *
-                 (2 * paddedPositions(m_textPositions) * batch),
+                 (2 * paddedPositions(m_textPositions) * beams),
              false});
 }
 

@@ -33,6 +33,7 @@ Result<Graph> graphOf(const ModelCard& card, const RunConfig& config) {
     options.detectLanguage = config.language == kAutoLanguage;
     options.vocabShards = config.vocabShards;
     options.batch = config.batch;
+    options.beam = config.beam;
     options.threads = config.threads;
     options.decoder = config.decoderShard;
     return model::buildGraph(card, options);

@@ -24,6 +24,9 @@ enum class Policy : std::uint8_t { Pin, Lru, Mru, Random, Belady };
 
 enum class Loader : std::uint8_t { Auto, Mmap, Populate, Pread, Direct, Uring };
 
+/// The widest beam search.
+inline constexpr std::int32_t kMostBeams = 8;
+
 /// The value of `language` for which the model finds out.
 inline constexpr std::string_view kAutoLanguage = "auto";
 
@@ -42,7 +45,7 @@ struct RunConfig {
     double crossKeep = 1.0;
     std::int32_t threads = 0; ///< 0: the fast cores of the board
     std::int32_t batch = 1;
-    std::int32_t beam = 1;
+    std::int32_t beam = 1; ///< sequences that are followed in each window
     std::string language = "en";
     bool timestamps = false;
     std::int32_t maxTokens = 224;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim_engine/plan/closing.h"
@@ -14,8 +15,9 @@
 
 namespace shardscope::plan {
 
-/// Where an op stands in the run. A window is one sequence of tokens; the sequences of a batch are
-/// decoded together, always at the same position, until each has come to its end.
+/// Where an op stands in the run. A window is one sequence of tokens, or as many as the search has
+/// beams; the sequences of a batch are decoded together, always at the same position, until each
+/// has come to its end.
 struct OpContext {
     model::PassKind pass = model::PassKind::Encode;
     std::int32_t window = 0;   ///< of an encode or cross op; else the first of the batch
@@ -23,7 +25,9 @@ struct OpContext {
     std::int32_t step = 0;     ///< decoding step; 0 is prefill
     std::int32_t position = 0; ///< text position of the first token
     std::int32_t tokens = 1;   ///< tokens of each sequence that the op works on
-    std::span<const std::int32_t> active{}; ///< places in the batch of the sequences that go on
+    /// The window of each sequence that goes on, as its place in the batch; in ascending order. A
+    /// beam search names a place once for each beam.
+    std::span<const std::int32_t> active{};
     bool settles = false; ///< the pass of one token that settles the prompt; see Graph
 
     std::int32_t sequences() const { return static_cast<std::int32_t>(active.size()); }
@@ -46,13 +50,19 @@ struct OpContext {
 ///   goOn);
 ///                                               of each active sequence its token, and whether
 ///                                               its text goes on
+/// and for a beam search instead of the last one
+///   std::int32_t nextBeams(const OpContext&, std::int32_t place);
+///                                               how many beams of this window go on
+///   std::span<const std::uint32_t> tokensOf(std::int32_t place);
+///                                               of the window, from the best beam so far
 template <typename Executor>
 class Walk {
 public:
     Walk(const Plan& plan, Executor& executor)
         : m_plan(plan), m_graph(*plan.graph), m_executor(executor), m_fresh(plan.shards.size()) {
         const auto batch = static_cast<std::size_t>(m_graph.batch);
-        m_active.reserve(batch);
+        m_active.reserve(batch * static_cast<std::size_t>(m_graph.beam));
+        m_next.reserve(m_active.capacity());
         m_tokens.resize(batch);
         m_goesOn.resize(batch);
     }
@@ -101,6 +111,10 @@ private:
             perform(m_plan.stepsOf(m_context.step));
             takeTokens();
         }
+        // A run that was stopped leaves the text so far.
+        for (std::size_t i = 0; m_graph.beam > 1 && m_context.step > 0 && i < m_active.size(); ++i)
+            if (i == 0 || m_active[i] != m_active[i - 1])
+                tellTokens(m_active[i]);
         if (first + count >= windows || !m_executor.goOn())
             return;
         m_executor.drain();
@@ -217,6 +231,8 @@ private:
     void takeTokens() {
         if (!m_executor.goOn())
             return;
+        if (m_graph.beam > 1)
+            return takeBeams();
         const std::size_t count = m_active.size();
         m_executor.nextTokens(
             m_context, std::span(m_tokens).first(count), std::span(m_goesOn).first(count));
@@ -230,6 +246,34 @@ private:
         }
         m_active.resize(kept);
         m_context.active = m_active;
+    }
+
+    /// Beams end and split at each step. What a window says is known when its last beam is over, so
+    /// its tokens are told then; each step is told as it comes, for the time that it took.
+    void takeBeams() {
+        const bool isLast = m_context.step >= static_cast<std::int32_t>(m_plan.cycleOfStep.size());
+        m_next.clear();
+        for (std::size_t begin = 0, end = 0; begin < m_active.size(); begin = end) {
+            const std::int32_t place = m_active[begin];
+            while (end < m_active.size() && m_active[end] == place)
+                ++end;
+            const std::int32_t beams = m_executor.nextBeams(m_context, place);
+            emit(
+                trace::EventKind::Step, static_cast<std::uint32_t>(end - begin), m_context.step,
+                m_context.window + place, 0);
+            if (beams == 0 || isLast)
+                tellTokens(place);
+            else
+                m_next.insert(m_next.end(), static_cast<std::size_t>(beams), place);
+        }
+        std::swap(m_active, m_next);
+        m_context.active = m_active;
+    }
+
+    void tellTokens(std::int32_t place) {
+        std::int64_t number = 0;
+        for (const std::uint32_t token : m_executor.tokensOf(place))
+            emit(trace::EventKind::Token, token, number++, m_context.window + place, 0);
     }
 
     void emit(
@@ -249,7 +293,8 @@ private:
     const model::Graph& m_graph;
     Executor& m_executor;
     OpContext m_context;
-    std::vector<std::int32_t> m_active; ///< places in the batch of the sequences that go on
+    std::vector<std::int32_t> m_active; ///< see OpContext
+    std::vector<std::int32_t> m_next;   ///< the same after the step
     std::vector<std::uint32_t> m_tokens;
     std::vector<std::uint8_t> m_goesOn;
     std::vector<bool> m_fresh; ///< by ShardId: loaded, and not used since

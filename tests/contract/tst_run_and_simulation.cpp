@@ -67,6 +67,11 @@ private slots:
         QTest::newRow("populate") << QStringList{"--loader", "populate", "--budget", "20MiB"};
         QTest::newRow("direct") << QStringList{"--loader", "direct", "--pin", "none"};
         QTest::newRow("uring") << QStringList{"--loader", "uring", "--budget", "20MiB"};
+        QTest::newRow("beam search") << QStringList{"--beam", "5"};
+        QTest::newRow("beam search, streamed by tensor, on demand") << QStringList{
+            "--beam", "3", "--pin", "none", "--decoder-shard", "tensor", "--slots", "1"};
+        QTest::newRow("beam search, budget, shared cross KV, q8") << QStringList{
+            "--beam", "8", "--budget", "24MiB", "--cross-kv", "shared", "--kv", "q8"};
         QTest::newRow("throttled") << QStringList{"--emulate-read", "400MB/s", "--budget", "20MiB"};
     }
     void sameEventsInBoth() {
@@ -88,6 +93,7 @@ private slots:
         QTest::newRow("timestamps, one token")
             << QStringList{"--timestamps", "on", "--max-tokens", "1"};
         QTest::newRow("batch") << QStringList{"--batch", "2", "--pin", "none"};
+        QTest::newRow("batch of beams") << QStringList{"--batch", "2", "--beam", "3"};
     }
     void sameEventsWhereTheLanguageIsFoundOut() {
         QFETCH(QStringList, knobs);
@@ -107,6 +113,11 @@ private slots:
             tests::configOf({{"--max-tokens", "5"}, {"--batch", "2"}, {"--pin", "none"}}), clip, 2);
         compare(
             tests::configOf({{"--max-tokens", "4"}, {"--batch", "4"}, {"--cross-kv", "shared"}}),
+            clip, 2);
+        compare(tests::configOf({{"--max-tokens", "5"}, {"--beam", "4"}}), clip, 2);
+        compare(
+            tests::configOf(
+                {{"--max-tokens", "5"}, {"--beam", "3"}, {"--batch", "2"}, {"--pin", "none"}}),
             clip, 2);
     }
 

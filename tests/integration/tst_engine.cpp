@@ -160,7 +160,6 @@ private slots:
 
     void refusesWhatItCannotDo_data() {
         QTest::addColumn<QStringList>("knobs");
-        QTest::newRow("beam") << QStringList{"--beam", "4"};
         QTest::newRow("language to find out") << QStringList{"--language", "auto"};
         QTest::newRow("language") << QStringList{"--language", "de"};
     }

@@ -62,8 +62,19 @@ scoreBlocks(const std::byte* keys, std::size_t dims, const float* q, float* scor
         hn::StoreU(sum[v], d, scores + v * kLanes);
 }
 
-/// x[i] *= scales[i], the scales at any address.
-HWY_INLINE void multiplyScales(float* x, const std::byte* scales, std::size_t count) {
+/// x[i] *= scale of position i; `scales` are those of the cache itself, at any address.
+HWY_INLINE void
+multiplyScales(const KvCache& cache, float* x, const std::byte* scales, std::size_t count) {
+    if (cache.slotOf != nullptr) {
+        for (std::size_t i = 0; i < count; ++i) {
+            float scale;
+            std::memcpy(
+                &scale, scales + cache.slotOf[i] * cache.slotStride + i * sizeof scale,
+                sizeof scale);
+            x[i] *= scale;
+        }
+        return;
+    }
     const Floats d;
     mapInPlace(d, x, count, [&](auto v, std::size_t i, std::size_t n) HWY_ATTR {
         const std::byte* const at = scales + i * sizeof(float);
@@ -71,33 +82,74 @@ HWY_INLINE void multiplyScales(float* x, const std::byte* scales, std::size_t co
     });
 }
 
+/// Scores of `blocks` blocks that stand one after the other.
 template <class Element>
-void scoreHead(
-    const KvCache& cache, std::size_t head, std::size_t positions, const float* q, float* scores) {
+HWY_INLINE void scoreRun(
+    const std::byte* keys, std::size_t blocks, std::size_t dims, const float* q, float* scores) {
     constexpr std::size_t kTogether = std::max<std::size_t>(8 / kBlockVectors, 1);
-    const std::size_t dims = cache.shape.headDim;
-    const std::byte* const keys = cache.keys + head * kv::kvHeadBytes(cache.shape);
-    const std::size_t blocks = (positions + kBlock - 1) / kBlock;
     const std::size_t blockBytes = Element::bytes(kBlock * dims);
     std::size_t b = 0;
     for (; b + kTogether <= blocks; b += kTogether)
         scoreBlocks<Element, kTogether>(keys + b * blockBytes, dims, q, scores + b * kBlock);
     for (; b < blocks; ++b)
         scoreBlocks<Element, 1>(keys + b * blockBytes, dims, q, scores + b * kBlock);
+}
+
+/// Scores of positions that stand in several caches: stretches of blocks that are wholly in one
+/// cache as ever; the others once for each cache they are in, and of that the lanes that count.
+template <class Element>
+HWY_INLINE void scoreSlots(
+    const KvCache& cache, const std::byte* keys, std::size_t positions, const float* q,
+    float* scores) {
+    const std::size_t dims = cache.shape.headDim;
+    const std::size_t blockBytes = Element::bytes(kBlock * dims);
+    const auto endOfSlot = [&](std::size_t at) {
+        const std::uint8_t slot = cache.slotOf[at];
+        while (at < positions && cache.slotOf[at] == slot)
+            ++at;
+        return at;
+    };
+    float lanes[kBlock];
+    for (std::size_t at = 0; at < positions;) {
+        const std::size_t end = endOfSlot(at), first = at / kBlock;
+        const std::byte* const from =
+            keys + cache.slotOf[at] * cache.slotStride + first * blockBytes;
+        const std::size_t whole = end == positions ? (end + kBlock - 1) / kBlock : end / kBlock;
+        if (at % kBlock == 0 && whole > first) {
+            scoreRun<Element>(from, whole - first, dims, q, scores + at);
+            at = std::min(whole * kBlock, positions);
+            continue;
+        }
+        const std::size_t stop = std::min(end, (first + 1) * kBlock);
+        scoreBlocks<Element, 1>(from, dims, q, lanes);
+        std::copy(lanes + at % kBlock, lanes + (stop - first * kBlock), scores + at);
+        at = stop;
+    }
+}
+
+template <class Element>
+void scoreHead(
+    const KvCache& cache, std::size_t head, std::size_t positions, const float* q, float* scores) {
+    const std::byte* const keys = cache.keys + head * kv::kvHeadBytes(cache.shape);
+    if (cache.slotOf != nullptr)
+        scoreSlots<Element>(cache, keys, positions, q, scores);
+    else
+        scoreRun<Element>(keys, (positions + kBlock - 1) / kBlock, cache.shape.headDim, q, scores);
     if constexpr (Element::kScaled)
         multiplyScales(
-            scores,
+            cache, scores,
             cache.keys + kv::kvScalesOffset(cache.shape) +
                 head * cache.shape.paddedCapacity() * sizeof(float),
             positions);
 }
 
 /// out[0 .. kVectors vectors) = factor * sum over positions of weight * value, in two interleaved
-/// chains of positions. Pairs sum as many dims again, at out + dims/2.
-template <class Element, std::size_t kVectors, class D>
+/// chains of positions. rowOf(position) is where the first of the values stands. Pairs sum as many
+/// dims again, at out + dims/2.
+template <class Element, std::size_t kVectors, class D, class RowOf>
 HWY_INLINE void sumValues(
-    D d, const std::byte* values, std::size_t dims, std::size_t positions, const float* weights,
-    float factor, float* out) {
+    D d, RowOf rowOf, std::size_t dims, std::size_t positions, const float* weights, float factor,
+    float* out) {
     using V = hn::Vec<D>;
     constexpr std::size_t kLanes = hn::MaxLanes(D());
     constexpr std::size_t kHalves = Element::kPairs ? 2 : 1;
@@ -107,7 +159,7 @@ HWY_INLINE void sumValues(
         sum[0][v] = sum[1][v] = hn::Zero(d);
     const auto add = [&](std::size_t position, V* chain) HWY_ATTR {
         const V weight = hn::Set(d, weights[position]);
-        const std::byte* const row = values + Element::bytes(position * dims);
+        const std::byte* const row = rowOf(position);
 #pragma GCC unroll 8
         for (std::size_t v = 0; v < kVectors; ++v) {
             if constexpr (Element::kPairs) {
@@ -148,41 +200,60 @@ void sumHead(
     const std::byte* const values = cache.values + head * kv::kvHeadBytes(cache.shape);
     if constexpr (Element::kScaled)
         multiplyScales(
-            weights,
+            cache, weights,
             cache.values + kv::kvScalesOffset(cache.shape) +
                 head * cache.shape.paddedCapacity() * sizeof(float),
             positions);
     const std::size_t run = Element::kPairs ? dims / 2 : dims;
-    const auto sumRun = [&](auto d) HWY_ATTR {
+    const auto sumAll = [&](auto d, auto rowsFrom) HWY_ATTR {
         constexpr std::size_t kLanes = hn::MaxLanes(d);
         constexpr std::size_t kTogether = Element::kPairs ? 2 : 4;
         std::size_t dim = 0;
         for (; dim + kTogether * kLanes <= run; dim += kTogether * kLanes)
             sumValues<Element, kTogether>(
-                d, values + Element::bytes(dim * (dims / run)), dims, positions, weights, factor,
-                out + dim);
+                d, rowsFrom(values + Element::bytes(dim * (dims / run))), dims, positions, weights,
+                factor, out + dim);
         for (; dim < run; dim += kLanes)
             sumValues<Element, 1>(
-                d, values + Element::bytes(dim * (dims / run)), dims, positions, weights, factor,
-                out + dim);
+                d, rowsFrom(values + Element::bytes(dim * (dims / run))), dims, positions, weights,
+                factor, out + dim);
     };
-    withVectorsDividing(run, sumRun);
+    const auto inOne = [dims](const std::byte* first) {
+        return [=](std::size_t position) { return first + Element::bytes(position * dims); };
+    };
+    const auto inSlots = [dims, &cache](const std::byte* first) {
+        return [=, slotOf = cache.slotOf, stride = cache.slotStride](std::size_t position) {
+            return first + slotOf[position] * stride + Element::bytes(position * dims);
+        };
+    };
+    withVectorsDividing(run, [&](auto d) HWY_ATTR {
+        if (cache.slotOf == nullptr)
+            sumAll(d, inOne);
+        else
+            sumAll(d, inSlots);
+    });
 }
 
 void decodeAttentionImpl(
-    ThreadPool& pool, const KvCache& cache, std::size_t positions, const float* q, float scale,
-    float* out, std::span<std::byte> scratch) {
-    const std::size_t padded = (cache.shape.capacity + 63) / 64 * 64;
+    ThreadPool& pool, std::span<const DecodeQuery> queries, float scale,
+    std::span<std::byte> scratch) {
+    if (queries.empty())
+        return;
+    const kv::KvShape shape = queries[0].cache.shape;
+    const std::size_t padded = (shape.capacity + 63) / 64 * 64;
     ScratchFloats floats(scratch);
     float* const all = floats.take(pool.threads() * padded);
-    withKvType(cache.shape.type, [&](auto element) HWY_ATTR {
+    withKvType(shape.type, [&](auto element) HWY_ATTR {
         using Element = decltype(element);
-        pool.parallelFor(cache.shape.heads, [&](std::size_t head, unsigned worker) {
+        pool.parallelFor(shape.heads, [&](std::size_t head, unsigned worker) {
             float* const scores = all + worker * padded;
-            const std::size_t at = head * cache.shape.headDim;
-            scoreHead<Element>(cache, head, positions, q + at, scores);
-            const float sum = expInPlace(scores, positions, scale);
-            sumHead<Element>(cache, head, positions, scores, 1.0f / sum, out + at);
+            const std::size_t at = head * shape.headDim;
+            for (const DecodeQuery& query : queries) {
+                scoreHead<Element>(query.cache, head, query.positions, query.q + at, scores);
+                const float sum = expInPlace(scores, query.positions, scale);
+                sumHead<Element>(
+                    query.cache, head, query.positions, scores, 1.0f / sum, query.out + at);
+            }
         });
     });
 }
@@ -196,9 +267,9 @@ namespace shardscope::engine::kernels {
 HWY_EXPORT(decodeAttentionImpl);
 
 void decodeAttention(
-    ThreadPool& pool, const KvCache& cache, std::size_t positions, const float* q, float scale,
-    float* out, std::span<std::byte> scratch) {
-    HWY_DYNAMIC_DISPATCH(decodeAttentionImpl)(pool, cache, positions, q, scale, out, scratch);
+    ThreadPool& pool, std::span<const DecodeQuery> queries, float scale,
+    std::span<std::byte> scratch) {
+    HWY_DYNAMIC_DISPATCH(decodeAttentionImpl)(pool, queries, scale, scratch);
 }
 
 } // namespace shardscope::engine::kernels

@@ -82,6 +82,12 @@ float logSumExpImpl(const float* x, std::size_t count) {
     return most + std::log(sum);
 }
 
+float sumExpImpl(const float* x, std::size_t count, float most) {
+    const Floats d;
+    const auto m = hn::Set(d, most);
+    return sumOver(x, count, [&](auto v) HWY_ATTR { return expOf(d, hn::Sub(v, m)); });
+}
+
 } // namespace shardscope::engine::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -96,6 +102,7 @@ HWY_EXPORT(maxOfImpl);
 HWY_EXPORT(anyAboveImpl);
 HWY_EXPORT(softmaxInPlaceImpl);
 HWY_EXPORT(logSumExpImpl);
+HWY_EXPORT(sumExpImpl);
 
 void layerNorm(
     ThreadPool& pool, const float* x, std::size_t ldx, std::size_t rows, std::size_t width,
@@ -125,6 +132,10 @@ void softmaxInPlace(float* x, std::size_t count, float scale) {
 
 float logSumExp(const float* x, std::size_t count) {
     return HWY_DYNAMIC_DISPATCH(logSumExpImpl)(x, count);
+}
+
+float sumExp(const float* x, std::size_t count, float most) {
+    return HWY_DYNAMIC_DISPATCH(sumExpImpl)(x, count, most);
 }
 
 Best argmax(

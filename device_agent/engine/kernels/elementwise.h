@@ -41,6 +41,10 @@ void softmaxInPlace(float* x, std::size_t count, float scale = 1.0f);
 /// log(sum(exp(x))) over all `count` elements.
 float logSumExp(const float* x, std::size_t count);
 
+/// sum(exp(x - most)) over all `count` elements, none of them above `most`; what is far below it
+/// (by more than 87, or -infinity) adds 1e-38.
+float sumExp(const float* x, std::size_t count, float most);
+
 /// The best of the elements seen so far; no index when there was none to choose from.
 struct Best {
     static constexpr std::size_t kNoIndex = static_cast<std::size_t>(-1);

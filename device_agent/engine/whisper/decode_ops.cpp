@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "device_agent/engine/kernels/matvec.h"
@@ -19,13 +21,31 @@ std::size_t rowsOf(const OpContext& c) {
     return static_cast<std::size_t>(c.rows());
 }
 
+/// A sequence of a decoding op: a window by its place in the batch, and which of its beams.
+struct Sequence {
+    std::size_t place = 0;
+    std::size_t beam = 0;
+};
+
+/// Calls fn(sequence) for each sequence, in the order of their rows.
+template <typename Fn>
+void forEachSequence(const OpContext& c, Fn fn) {
+    Sequence sequence;
+    for (std::size_t i = 0; i < c.active.size(); ++i) {
+        sequence.beam = i > 0 && c.active[i] == c.active[i - 1] ? sequence.beam + 1 : 0;
+        sequence.place = static_cast<std::size_t>(c.active[i]);
+        fn(sequence);
+    }
+}
+
 /// Calls fn(row, sequence, token) for each row of a decoding op.
 template <typename Fn>
 void forEachRow(const OpContext& c, Fn fn) {
     std::size_t row = 0;
-    for (const std::int32_t sequence : c.active)
+    forEachSequence(c, [&](Sequence sequence) {
         for (std::int32_t token = 0; token < c.tokens; ++token)
             fn(row++, sequence, token);
+    });
 }
 
 float headScale(const RunState& run) {
@@ -45,7 +65,7 @@ void embed(RunState& run, OpId id, const OpContext& c) {
         fetched += run.plan.card->tensor(tensor).bytesPerRow().value;
         return at;
     };
-    forEachRow(c, [&](std::size_t i, std::int32_t, std::int32_t token) {
+    forEachRow(c, [&](std::size_t i, Sequence, std::int32_t token) {
         float* x = run.floats(B::DecX) + i * run.width;
         kernels::unpack(weightType(table.dtype), row(op.rowReads[0], run.inputs[i]), run.width, x);
         kernels::addTo(x, row(op.rowReads[1], c.position + token), run.width);
@@ -75,40 +95,73 @@ void project(
     kernels::matvec(run.pool, m);
 }
 
+/// The self cache that a sequence writes. A prompt is that of all beams and goes to the first.
+kernels::KvCache
+ownCache(const RunState& run, base::BufferId buffer, Sequence s, std::int32_t step) {
+    const std::size_t first = s.place * static_cast<std::size_t>(run.plan.graph->beam);
+    const bool isBeam = step > 0 && !run.searches.empty();
+    return cacheOf(run, buffer, false, first + (isBeam ? run.searches[s.place].slotOf(s.beam) : 0));
+}
+
+/// The self cache that it reads: beams share the rows that they have in common.
+kernels::KvCache
+seenCache(const RunState& run, base::BufferId buffer, Sequence s, std::int32_t step) {
+    kernels::KvCache cache = ownCache(run, buffer, {s.place, 0}, 0);
+    if (step > 0 && !run.searches.empty())
+        cache.slotOf = run.searches[s.place].rowsOf(s.beam);
+    return cache;
+}
+
 /// Keys or values of the new tokens into the self cache.
 void appendRows(RunState& run, OpId id, const OpContext& c, bool keys) {
     project(run, id, 0, B::DecNorm, B::DecRow, c, !keys, false, false);
     const auto store = keys ? kernels::storeKeys : kernels::storeValues;
     const auto tokens = static_cast<std::size_t>(c.tokens);
     const float* rows = run.floats(B::DecRow);
-    for (const std::int32_t sequence : c.active) {
-        const auto cache = cacheOf(run, run.plan.graph->op(id).writes[0], false, sequence);
+    forEachSequence(c, [&](Sequence s) {
+        const auto cache = ownCache(run, run.plan.graph->op(id).writes[0], s, c.step);
         store(run.pool, cache, static_cast<std::size_t>(c.position), tokens, rows, run.width);
         rows += tokens * run.width;
-    }
+    });
 }
 
 std::span<std::byte> scratch(const RunState& run) {
     return run.memory.bytes(model::whisperBuffer(B::DecScratch));
 }
 
+/// Attention of all rows, each to the cache and the positions that seen(sequence, token) tells.
+template <typename Seen>
+void attend(RunState& run, const OpContext& c, Seen seen) {
+    std::array<kernels::DecodeQuery, 16> queries;
+    std::size_t count = 0;
+    const auto flush = [&] {
+        kernels::decodeAttention(
+            run.pool, std::span(queries).first(count), headScale(run), scratch(run));
+        count = 0;
+    };
+    forEachRow(c, [&](std::size_t row, Sequence sequence, std::int32_t token) {
+        if (count == queries.size())
+            flush();
+        kernels::DecodeQuery& query = queries[count++] = seen(sequence, token);
+        query.q = query.out = run.floats(B::DecQ) + row * run.width;
+    });
+    flush();
+}
+
 void selfAttention(RunState& run, OpId id, const OpContext& c) {
     const base::BufferId buffer = run.plan.graph->op(id).reads[1];
-    forEachRow(c, [&](std::size_t row, std::int32_t sequence, std::int32_t token) {
-        float* q = run.floats(B::DecQ) + row * run.width;
-        kernels::decodeAttention(
-            run.pool, cacheOf(run, buffer, false, sequence),
-            static_cast<std::size_t>(c.position + token) + 1, q, headScale(run), q, scratch(run));
+    attend(run, c, [&](Sequence s, std::int32_t token) {
+        return kernels::DecodeQuery{
+            seenCache(run, buffer, s, c.step), static_cast<std::size_t>(c.position + token) + 1,
+            nullptr, nullptr};
     });
 }
 
 void crossAttention(RunState& run, OpId id, const OpContext& c) {
     const base::BufferId buffer = run.plan.graph->op(id).reads[1];
-    forEachRow(c, [&](std::size_t row, std::int32_t sequence, std::int32_t) {
-        float* q = run.floats(B::DecQ) + row * run.width;
-        kernels::decodeAttention(
-            run.pool, cacheOf(run, buffer, true, sequence), run.crossPositions, q, headScale(run),
-            q, scratch(run));
+    attend(run, c, [&](Sequence s, std::int32_t) {
+        return kernels::DecodeQuery{
+            cacheOf(run, buffer, true, s.place), run.crossPositions, nullptr, nullptr};
     });
 }
 
@@ -121,10 +174,9 @@ void sharedCrossAttention(RunState& run, OpId id, const OpContext& c) {
     a.valueWeights = run.memory.matrix(id, 1);
     a.valueBias = run.memory.weight(id, 2);
     a.scale = headScale(run);
-    forEachRow(c, [&](std::size_t row, std::int32_t sequence, std::int32_t) {
+    forEachRow(c, [&](std::size_t row, Sequence s, std::int32_t) {
         float* q = run.floats(B::DecQ) + row * run.width;
-        a.encoded = run.floats(B::EncOutput) +
-                    static_cast<std::size_t>(sequence) * run.positions * run.width;
+        a.encoded = run.floats(B::EncOutput) + s.place * run.positions * run.width;
         kernels::sharedAttention(run.pool, a, q, q, scratch(run));
     });
 }
@@ -136,12 +188,31 @@ void finalNorm(RunState& run, OpId id, const OpContext& c) {
     kernels::layerNorm(
         run.pool, last, tokens * run.width, c.active.size(), run.width, run.memory.weight(id, 0),
         run.memory.weight(id, 1), run.floats(B::DecNorm), run.width);
-    for (const std::int32_t sequence : c.active) {
-        TokenPick& pick = run.picks[static_cast<std::size_t>(sequence)];
-        if (c.step == 0)
-            pick.beginWindow(run.framesFrom(c.window + sequence));
-        pick.beginStep(c.step);
-    }
+    if (c.settles)
+        return;
+    forEachSequence(c, [&](Sequence s) {
+        const std::int64_t frames = run.framesFrom(c.window + static_cast<std::int32_t>(s.place));
+        if (!run.searches.empty() && s.beam == 0) {
+            if (c.step == 0)
+                run.searches[s.place].beginWindow(frames, tokens);
+            run.searches[s.place].beginStep(c.step);
+        } else if (run.searches.empty()) {
+            if (c.step == 0)
+                run.picks[s.place].beginWindow(frames);
+            run.picks[s.place].beginStep(c.step);
+        }
+    });
+}
+
+/// Logits of rows that each belong to a beam: ranking them is work enough to be shared.
+void rankLogits(
+    RunState& run, const OpContext& c, const float* logits, std::size_t count, std::size_t first) {
+    run.pool.parallelFor(c.active.size(), [&](std::size_t row, unsigned) {
+        const auto begin = std::find(c.active.begin(), c.active.end(), c.active[row]);
+        run.searches[static_cast<std::size_t>(c.active[row])].take(
+            row - static_cast<std::size_t>(begin - c.active.begin()), logits + row * count, count,
+            first);
+    });
 }
 
 /// A range of the vocabulary: its logits go to whoever chooses the token of each sequence.
@@ -160,6 +231,8 @@ void logits(RunState& run, OpId id, const OpContext& c) {
         return run.vote.take(m.y, count, static_cast<tokenizer::Token>(first));
     if (run.status.ok())
         run.status = run.dumpLogits.write(m.y, count * m.rows);
+    if (!run.searches.empty())
+        return rankLogits(run, c, m.y, count, first);
     for (std::size_t i = 0; i < m.rows; ++i)
         run.picks[static_cast<std::size_t>(c.active[i])].take(m.y + i * count, count, first);
 }

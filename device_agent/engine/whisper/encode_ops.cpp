@@ -167,7 +167,7 @@ void finalNorm(RunState& run, OpId id, const plan::OpContext& context) {
 /// Keys or values of one decoder layer for all audio positions that are kept.
 void crossRows(RunState& run, OpId id, const plan::OpContext& context, bool keys) {
     project(run, id, B::EncX, B::CrossRows, {.bias = !keys});
-    const auto cache = cacheOf(run, run.plan.graph->op(id).writes[0], true, context.sequence);
+    const auto cache = cacheOf(run, run.plan.graph->op(id).writes[0], true, static_cast<std::size_t>(context.sequence));
     const std::size_t stride = run.crossPositions < run.positions ? 2 * run.width : run.width;
     const auto store = keys ? kernels::storeKeys : kernels::storeValues;
     store(run.pool, cache, 0, run.crossPositions, run.floats(B::CrossRows), stride);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "device_agent/engine/whisper/engine.h"
 
+#include <algorithm>
+
 #include "device_agent/engine/weights/choose_loader.h"
 #include "device_agent/engine/whisper/run_executor.h"
 #include "sim_engine/base/format.h"
@@ -97,13 +99,24 @@ Status WhisperEngine::prepare() {
             ErrorCode::Usage, "the plan was made for another prompt", "--prompt-ids",
             "plan with prompt_tokens of its length"};
     const auto batch = static_cast<std::size_t>(m_plan.graph->batch);
-    m_run.inputs.reserve(m_run.prompt.size() * batch);
+    const std::int32_t beams = m_plan.graph->beam;
+    if (beams > 1 && m_run.dumpLogits.wanted())
+        return unsupported(
+            "--dump-logits", "beams have no logits that follow each other step by step",
+            "leave --beam at 1");
+    m_run.inputs.reserve(std::max(m_run.prompt.size(), static_cast<std::size_t>(beams)) * batch);
     const Picking picking = m_request.rawGreedy        ? Picking::Raw
                             : m_plan.config.timestamps ? Picking::Timestamps
                                                        : Picking::Text;
     m_run.picks.reserve(batch);
+    m_run.searches.reserve(batch);
     for (std::size_t i = 0; i < batch; ++i)
-        m_run.picks.emplace_back(m_run.vocabulary, m_run.suppression, picking);
+        if (beams > 1)
+            m_run.searches.emplace_back(
+                m_run.vocabulary, m_run.suppression, picking, beams, m_plan.config.maxTokens,
+                m_run.textPositions);
+        else
+            m_run.picks.emplace_back(m_run.vocabulary, m_run.suppression, picking);
     for (DumpFile* dump : {&m_run.dumpMel, &m_run.dumpEncoder, &m_run.dumpLogits})
         if (Status status = dump->create(); !status)
             return status;
@@ -150,7 +163,7 @@ RunState::RunState(
       dumpLogits(runRequest.dumpLogits) {}
 
 kernels::KvCache
-cacheOf(const RunState& run, base::BufferId buffer, bool cross, std::int32_t sequence) {
+cacheOf(const RunState& run, base::BufferId buffer, bool cross, std::size_t number) {
     using model::KvType;
     const KvType type = cross ? run.plan.config.crossKv : run.plan.config.kv;
     kernels::KvCache cache;
@@ -162,8 +175,9 @@ cacheOf(const RunState& run, base::BufferId buffer, bool cross, std::int32_t seq
     cache.shape.headDim = static_cast<std::size_t>(run.shape.headDim());
     cache.shape.capacity = cross ? run.crossPositions : run.textPositions;
     const std::size_t part = kv::kvPartBytes(cache.shape);
-    cache.keys = run.memory.bytes(buffer).data() + static_cast<std::size_t>(sequence) * 2 * part;
+    cache.keys = run.memory.bytes(buffer).data() + number * 2 * part;
     cache.values = cache.keys + part;
+    cache.slotStride = 2 * part;
     return cache;
 }
 
@@ -187,8 +201,6 @@ Status checkLanguage(const model::ModelCard& card, const std::string& language) 
 Status checkSupported(const model::ModelCard& card, const plan::RunConfig& config) {
     if (card.family != model::kWhisperFamily)
         return Error{ErrorCode::BadInput, "the engine runs Whisper models", card.name, "give one"};
-    if (config.beam > 1)
-        return unsupported("--beam", "this version decodes greedily", "leave it at 1");
     return checkLanguage(card, config.language);
 }
 

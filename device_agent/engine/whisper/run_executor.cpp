@@ -77,4 +77,14 @@ void RunExecutor::nextTokens(
     }
 }
 
+std::int32_t RunExecutor::nextBeams(const OpContext& c, std::int32_t place) {
+    if (place == c.active.front())
+        m_run.inputs.clear();
+    BeamSearch& search = m_run.searches[static_cast<std::size_t>(place)];
+    const std::int32_t beams = search.finishStep();
+    for (std::size_t beam = 0; beam < static_cast<std::size_t>(beams); ++beam)
+        m_run.inputs.push_back(search.lastToken(beam));
+    return beams;
+}
+
 } // namespace shardscope::engine

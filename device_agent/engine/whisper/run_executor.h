@@ -35,6 +35,10 @@ public:
     void nextTokens(
         const plan::OpContext& context, std::span<std::uint32_t> tokens,
         std::span<std::uint8_t> goOn);
+    std::int32_t nextBeams(const plan::OpContext& context, std::int32_t place);
+    std::span<const std::uint32_t> tokensOf(std::int32_t place) const {
+        return m_run.searches[static_cast<std::size_t>(place)].tokens();
+    }
 
 private:
     void fail(const base::Status& status) {

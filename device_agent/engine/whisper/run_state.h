@@ -12,6 +12,7 @@
 #include "device_agent/engine/tokenizer/language_vote.h"
 #include "device_agent/engine/tokenizer/suppression.h"
 #include "device_agent/engine/tokenizer/vocabulary.h"
+#include "device_agent/engine/whisper/beam_search.h"
 #include "device_agent/engine/whisper/dump_file.h"
 #include "device_agent/engine/whisper/engine.h"
 #include "device_agent/engine/whisper/op_memory.h"
@@ -44,9 +45,10 @@ struct RunState {
     OpMemory memory;
     kernels::ThreadPool pool;
 
-    std::vector<tokenizer::Token> inputs;                ///< tokens of the pass under way, by row
-    std::vector<TokenPick> picks;                        ///< by place in the batch
-    tokenizer::LanguageVote vote;                        ///< of the pass that settles the prompt
+    std::vector<tokenizer::Token> inputs; ///< tokens of the pass under way, by row
+    std::vector<TokenPick> picks;         ///< by place in the batch; none in a beam search
+    std::vector<BeamSearch> searches;     ///< by place in the batch; none without one
+    tokenizer::LanguageVote vote;         ///< of the pass that settles the prompt
     std::optional<tokenizer::DetectedLanguage> language; ///< once that pass is over
     base::Status status;                                 ///< the first error of an op
     DumpFile dumpMel, dumpEncoder, dumpLogits;
@@ -65,9 +67,9 @@ void computeEncodeOp(RunState& run, base::OpId id, const plan::OpContext& contex
 /// One op of prefill or decode.
 void computeDecodeOp(RunState& run, base::OpId id, const plan::OpContext& context);
 
-/// The self or cross cache of a sequence of the batch, found by the buffer that an op reads or
-/// writes.
+/// One of the self or cross caches that stand in a buffer one after the other, by its number: a
+/// cross cache for each place in the batch, self caches for each place as many as there are beams.
 kernels::KvCache
-cacheOf(const RunState& run, base::BufferId buffer, bool cross, std::int32_t sequence);
+cacheOf(const RunState& run, base::BufferId buffer, bool cross, std::size_t number);
 
 } // namespace shardscope::engine

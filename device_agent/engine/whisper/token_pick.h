@@ -18,6 +18,12 @@ enum class Picking : std::uint8_t {
     Timestamps, ///< text and timestamps, by the rules for them
 };
 
+/// Whether a text that ends with `token`, already in its history, is over: by end of text, or by a
+/// timestamp within 100 ms of the end of the recording, `frames` frames of 10 ms from its begin.
+bool isTextOver(
+    Picking picking, tokenizer::Token token, tokenizer::Token eot,
+    const tokenizer::TimestampHistory& history, std::int64_t frames);
+
 /// Chooses the tokens of one sequence while its logits come, vocabulary shard after shard. How the
 /// vocabulary is cut changes no choice. Thread-compatible; allocates nothing.
 class TokenPick {
