@@ -17,6 +17,7 @@ namespace {
 constexpr base::Flag kWindowFlags[] = {
     {"--demo", "", "Runs the sample on an emulated small board."},
     {"--snapshot", "DIR", "Draws every page to PNG files and exits."},
+    {"--size", "WxH", "Size of these pictures (1440x900)."},
     {"--help", "", "This help."},
     {"--version", "", "The version."},
 };
@@ -31,8 +32,22 @@ void nameProgram() {
     QCoreApplication::setApplicationVersion(QStringLiteral(SHARDSCOPE_VERSION));
 }
 
+/// False where it is no size that a window can have.
+bool readSize(const std::string& text, WindowOptions& options) {
+    const QStringList sides = QString::fromStdString(text).split(QLatin1Char('x'));
+    const auto side = [&sides](int i) { return sides.size() == 2 ? sides[i].toInt() : 0; };
+    options.width = side(0);
+    options.height = side(1);
+    return options.width >= 640 && options.width <= 8192 && options.height >= 480 &&
+           options.height <= 8192;
+}
+
 int openWindow(int argc, char** argv, const base::Args& args) {
     WindowOptions options;
+    if (const auto size = args.valueOr("--size", "1440x900"); !readSize(std::string(size), options))
+        return fail(
+            {base::ErrorCode::Usage, "this is no size of a picture", "--size " + std::string(size),
+             "give width x height, e.g. --size 1280x800"});
     if (!args.rest().empty())
         options.file = QString::fromStdString(args.rest().front());
     options.snapshotDir = QString::fromStdString(args.valueOr("--snapshot", ""));

@@ -11,6 +11,7 @@ namespace shardscope::app {
 struct WindowOptions {
     QString file;        ///< a recording (.sst), model or audio file to open; empty for none
     QString snapshotDir; ///< render every page to PNG files there and exit; empty for a real window
+    int width = 1440, height = 900; ///< of the pictures
     bool demo = false;   ///< run the sample at once
     DataPaths paths;
 };

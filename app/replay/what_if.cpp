@@ -12,7 +12,18 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr qint64 kFrameMs = 16;
+/// predict(), and what the views need of it: made here, it costs the GUI thread nothing.
+Prediction predictForViews(
+    const std::shared_ptr<const model::ModelCard>& card, const plan::RunConfig& config,
+    const plan::BoardProfile& board, const sim::Workload& workload) {
+    Prediction p = predict(card, config, board, workload);
+    if (p.trace) {
+        auto index = std::make_shared<analyze::RunIndex>();
+        index->update(*p.trace);
+        p.index = std::move(index);
+    }
+    return p;
+}
 
 } // namespace
 
@@ -37,8 +48,9 @@ Prediction predict(
 WhatIf::WhatIf(JobRunner* jobs, QObject* parent) : QObject(parent), m_jobs(jobs) {
     static quint64 count = 0;
     m_kind = QStringLiteral("what-if %1").arg(++count);
-    m_frame.setSingleShot(true);
-    connect(&m_frame, &QTimer::timeout, this, &WhatIf::launch);
+    m_next.setSingleShot(true);
+    m_next.setInterval(0);
+    connect(&m_next, &QTimer::timeout, this, &WhatIf::launch);
     m_tokenPoll.setSingleShot(true);
     m_tokenPoll.setInterval(250ms);
     connect(&m_tokenPoll, &QTimer::timeout, this, &WhatIf::followTokens);
@@ -132,12 +144,11 @@ void WhatIf::invalidate(bool baselineToo) {
         schedule();
 }
 
-/// At once after a pause, else a frame after the last start: views draw no faster.
+/// When the event loop has nothing else to do: what was published before is painted by then, and
+/// moves that came in meanwhile are taken together.
 void WhatIf::schedule() {
-    if (m_frame.isActive())
-        return;
-    const qint64 passed = m_sinceLaunch.isValid() ? m_sinceLaunch.elapsed() : kFrameMs;
-    m_frame.start(static_cast<int>(std::max<qint64>(0, kFrameMs - passed)));
+    if (!m_next.isActive())
+        m_next.start();
 }
 
 analyze::Summary WhatIf::measuredSummary() const {
@@ -147,7 +158,6 @@ analyze::Summary WhatIf::measuredSummary() const {
 void WhatIf::launch() {
     if (!isReady() || m_jobs->isRunning(m_kind))
         return; // publish() looks again
-    m_sinceLaunch.start();
     const bool both = m_baselineStale;
     m_jobs->start(
         m_kind,
@@ -156,11 +166,12 @@ void WhatIf::launch() {
          revision = m_revision](JobControl& job) -> JobRunner::Deliver {
             std::optional<Prediction> baseline;
             if (both)
-                baseline = predict(card, first, board, workload);
+                baseline = predictForViews(card, first, board, workload);
             if (job.isCancelled())
                 return {};
             Prediction p =
-                baseline && changed == first ? *baseline : predict(card, changed, board, workload);
+                baseline && changed == first ? *baseline
+                                             : predictForViews(card, changed, board, workload);
             return [this, revision, baseline = std::move(baseline), p = std::move(p)] {
                 publish(revision, baseline, p);
             };

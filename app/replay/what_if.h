@@ -4,12 +4,12 @@
 #include <memory>
 #include <optional>
 
-#include <QElapsedTimer>
 #include <QObject>
 #include <QPointer>
 #include <QTimer>
 
 #include "app/jobs/job_runner.h"
+#include "sim_engine/analyze/run_index.h"
 #include "sim_engine/analyze/summary.h"
 #include "sim_engine/plan/plan.h"
 #include "sim_engine/sim/simulate.h"
@@ -24,6 +24,8 @@ struct Prediction {
     plan::RunConfig config;
     std::shared_ptr<const plan::Plan> plan;     ///< null where it does not fit or is impossible
     std::shared_ptr<const trace::Trace> trace;  ///< null likewise
+    /// What the views need of the trace; null where nobody asked for it.
+    std::shared_ptr<const analyze::RunIndex> index;
     std::optional<plan::Infeasible> infeasible; ///< why it does not fit
     std::optional<base::Error> error;           ///< why it is impossible
     analyze::Summary summary;
@@ -35,9 +37,10 @@ Prediction predict(
     const plan::BoardProfile& board, const sim::Workload& workload);
 
 /// "What if": the baseline configuration and a changed one, with what is predicted for both.
-/// GUI thread only. Planning and simulating happen on a worker: one at a time, started at most once
-/// a frame; while a slider moves, each finished prediction is shown and the newest values are taken
-/// next, so the last one shown is always that of config(). Results for another run are dropped.
+/// GUI thread only. Planning, simulating and indexing happen on a worker, one at a time: while a
+/// slider moves, each finished prediction is shown, and once it is painted the newest values are
+/// taken next, so the last one shown is always that of config(). Results for another run are
+/// dropped.
 class WhatIf : public QObject {
     Q_OBJECT
 public:
@@ -111,8 +114,7 @@ private:
     QString m_kind;               ///< of this object's jobs
     bool m_baselineStale = false;
     bool m_upToDate = true;
-    QTimer m_frame, m_tokenPoll;
-    QElapsedTimer m_sinceLaunch;
+    QTimer m_next, m_tokenPoll;
 };
 
 } // namespace shardscope::app

@@ -37,6 +37,10 @@ const QList<QStringList>& migrations() {
                         "WITHOUT ROWID"),
          QStringLiteral("CREATE TABLE boards (name TEXT PRIMARY KEY, profile TEXT NOT NULL, "
                         "last_seen INTEGER NOT NULL) WITHOUT ROWID")},
+        {QStringLiteral("CREATE TABLE range_notes (run TEXT NOT NULL REFERENCES runs (uuid) "
+                        "ON DELETE CASCADE, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, "
+                        "text TEXT NOT NULL)"),
+         QStringLiteral("CREATE INDEX range_notes_run ON range_notes (run, begin_ns)")},
     };
     return all;
 }

@@ -9,8 +9,17 @@
 #include <nlohmann/json.hpp>
 
 #include "app/replay/run_content.h"
+#include "sim_engine/base/units.h"
 
 namespace shardscope::app {
+
+/// What somebody wrote about a span of time of a run.
+struct RangeNote {
+    base::Nanos begin, end; ///< from the begin of the run; equal for a moment
+    QString text;
+
+    bool operator==(const RangeNote&) const = default;
+};
 
 /// A run as lists show it; its events stand in its recording.
 struct RunRecord {

@@ -311,6 +311,40 @@ Status RunStore::setTags(const QString& uuid, const QStringList& tags) {
     return status;
 }
 
+Result<QList<RangeNote>> RunStore::rangeNotes(const QString& uuid) const {
+    auto rows = m_database->run(
+        QStringLiteral("SELECT begin_ns, end_ns, text FROM range_notes WHERE run = ? "
+                       "ORDER BY begin_ns, rowid"),
+        {uuid});
+    if (!rows)
+        return rows.error();
+    QList<RangeNote> notes;
+    while (rows->next())
+        notes.append(
+            {base::Nanos(rows->value(0).toLongLong()), base::Nanos(rows->value(1).toLongLong()),
+             rows->value(2).toString()});
+    return notes;
+}
+
+Status RunStore::setRangeNotes(const QString& uuid, const QList<RangeNote>& notes) {
+    Transaction all(*m_database);
+    if (!all.begun())
+        return all.begun();
+    if (Status status =
+            m_database->exec(QStringLiteral("DELETE FROM range_notes WHERE run = ?"), {uuid});
+        !status)
+        return status;
+    for (const RangeNote& note : notes)
+        if (Status status = m_database->exec(
+                QStringLiteral("INSERT INTO range_notes (run, begin_ns, end_ns, text) "
+                               "VALUES (?, ?, ?, ?)"),
+                {uuid, qint64(note.begin.value), qint64(note.end.value),
+                 note.text.isNull() ? QStringLiteral("") : note.text});
+            !status)
+            return status;
+    return all.commit();
+}
+
 Result<QList<BoardRecord>> RunStore::boards() const {
     auto rows =
         m_database->run(QStringLiteral("SELECT profile, last_seen FROM boards ORDER BY name"));

@@ -57,6 +57,11 @@ public:
     base::Status setTags(const QString& uuid, const QStringList& tags);
     base::Status setThumbnail(const QString& uuid, const QByteArray& png);
 
+    /// By their begin.
+    base::Result<QList<RangeNote>> rangeNotes(const QString& uuid) const;
+    /// Replaces all notes on ranges of a run.
+    base::Status setRangeNotes(const QString& uuid, const QList<RangeNote>& notes);
+
     base::Result<QList<BoardRecord>> boards() const;
     /// None where no board of that name was met.
     base::Result<std::optional<BoardRecord>> board(const QString& name) const;

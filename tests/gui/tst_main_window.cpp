@@ -3,27 +3,22 @@
 #include <QApplication>
 #include <QDir>
 #include <QDockWidget>
-#include <QFile>
 #include <QImage>
 #include <QLineEdit>
 #include <QSet>
 #include <QSignalSpy>
-#include <QSlider>
 #include <QTemporaryDir>
-#include <QTest>
 #include <QToolButton>
 
 #include "app/remote/board_source.h"
-#include "document_maker.h"
 #include "ui/kit/parts.h"
-#include "ui/pages/results_page.h"
 #include "ui/pages/runs_panel.h"
 #include "ui/pages/start_page.h"
 #include "ui/plot/time_plot.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/help_overlay.h"
-#include "ui/shell/main_window.h"
 #include "ui/shell/snapshot.h"
+#include "window_fixture.h"
 
 using namespace shardscope;
 using namespace shardscope::ui;
@@ -33,35 +28,7 @@ namespace {
 
 constexpr base::Bytes kBudget = base::mebibytes(60);
 
-/// A window over an empty store of its own.
-struct Fixture {
-    QTemporaryDir folder;
-    UiSettings settings{false};
-    Session session{app::DataPaths{folder.path()}};
-    MainWindow window{&session, &settings};
-
-    Fixture() { window.show(); }
-
-    WhatIfPanel* panel() { return window.resultsPage()->whatIfPanel(); }
-    void planTiny() {
-        session.plan(QStringLiteral("card:whisper-tiny.en"), tests::smallBoard());
-        QTRY_VERIFY(session.whatIf()->isCurrent());
-    }
-    /// Writes a run into the store, as an agent's would be kept.
-    QString keepRun() {
-        const QString file = folder.filePath(QStringLiteral("run.sst"));
-        QFile out(file);
-        if (!out.open(QIODevice::WriteOnly))
-            return {};
-        out.write(QByteArray::fromStdString(tests::framesOfRun(kBudget)));
-        out.close();
-        auto kept = session.store()->import(file);
-        return kept ? *kept : QString();
-    }
-    QSlider* slider(const char* key) {
-        return qobject_cast<SliderKnob*>(panel()->control(key))->slider();
-    }
-};
+using Fixture = tests::WindowFixture;
 
 } // namespace
 

@@ -96,6 +96,21 @@ private slots:
         QCOMPARE(content->trace().events.size(), stream.trace.events.size());
     }
 
+    void keepsNotesOnRangesUntilTheRunGoes() {
+        QTemporaryDir folder;
+        auto store = opened(folder.path());
+        const QString id = keepRun(*store, testing::sampleStream().whole());
+        const QList<app::RangeNote> notes = {
+            {base::Nanos(10), base::Nanos(20), QStringLiteral("late load")},
+            {base::Nanos(30), base::Nanos(30), QStringLiteral("a moment")}};
+        QVERIFY(store->setRangeNotes(id, {notes[1], notes[0]}).ok());
+        store = opened(folder.path());
+        QCOMPARE(*store->rangeNotes(id), notes);
+        QVERIFY(!store->setRangeNotes(QStringLiteral("no such run"), notes).ok());
+        QVERIFY(store->remove(id).ok());
+        QVERIFY(store->rangeNotes(id)->isEmpty());
+    }
+
     void keepsWhatPeopleAddToARun() {
         QTemporaryDir folder;
         auto store = opened(folder.path());

@@ -3,8 +3,10 @@
 
 #include <QHBoxLayout>
 #include <QPainter>
+#include <QScrollArea>
 #include <QStyle>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 #include "ui/kit/icon.h"
 
@@ -34,6 +36,37 @@ QFrame* frame(const char* look, QWidget* parent) {
 
 QFrame* line(QWidget* parent) {
     return frame("line", parent);
+}
+
+QVBoxLayout* centreOn(QWidget* page, int most, int top) {
+    auto* body = new QWidget;
+    body->setMaximumWidth(most);
+    auto* column = new QVBoxLayout(body);
+    column->setContentsMargins(32, top, 32, 28);
+    auto* middle = new QWidget;
+    auto* row = new QHBoxLayout(middle);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addStretch(1);
+    row->addWidget(body, 1000);
+    row->addStretch(1);
+    auto* area = new QScrollArea;
+    area->setWidgetResizable(true);
+    area->setWidget(middle);
+    auto* outer = new QVBoxLayout(page);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(area);
+    return column;
+}
+
+QFrame* emptyCard(const QString& iconName, const QString& title, const QString& text) {
+    auto* card = frame("card");
+    auto* column = new QVBoxLayout(card);
+    column->setContentsMargins(24, 44, 24, 44);
+    column->setSpacing(6);
+    column->addWidget(new IconLabel(iconName, IconTone::Muted, 40), 0, Qt::AlignHCenter);
+    column->addWidget(label(title, "heading"), 0, Qt::AlignHCenter);
+    column->addWidget(label(text, "muted"), 0, Qt::AlignHCenter);
+    return card;
 }
 
 QPushButton* button(const QString& text, const char* look, QWidget* parent) {

@@ -9,6 +9,8 @@
 
 #include "ui/kit/icon.h"
 
+class QVBoxLayout;
+
 namespace shardscope::ui {
 
 /// A label in one of the looks of style_sheet.h.
@@ -24,6 +26,12 @@ QFrame* frame(const char* look, QWidget* parent = nullptr);
 QFrame* line(QWidget* parent = nullptr);
 
 QPushButton* button(const QString& text, const char* look = "", QWidget* parent = nullptr);
+
+/// Fills a page with one column that scrolls, in its middle and no wider than `most`.
+QVBoxLayout* centreOn(QWidget* page, int most, int top);
+
+/// A card that says why there is nothing here and what to do.
+QFrame* emptyCard(const QString& iconName, const QString& title, const QString& text);
 
 class IconLabel;
 

@@ -73,13 +73,17 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
         return shortModelName(run.model);
     case Qt::ToolTipRole:
-        return QStringLiteral("%1\n%2\n%3").arg(run.model, run.audio, run.text).trimmed();
+        return QStringLiteral("%1\n%2\n%3\n%4")
+            .arg(run.model, run.audio, run.text, run.tags.join(QStringLiteral(", ")))
+            .trimmed();
     case UuidRole:
         return run.uuid;
     case SubtitleRole:
         return QStringLiteral("%1 \u00b7 %2").arg(runDate(run.started), run.board);
     case FactsRole:
         return runFacts(run);
+    case TagsRole:
+        return run.tags;
     case StarredRole:
         return run.starred;
     case StateRole:

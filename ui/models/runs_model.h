@@ -13,7 +13,14 @@ namespace shardscope::ui {
 class RunsModel : public QAbstractListModel {
     Q_OBJECT
 public:
-    enum Role { UuidRole = Qt::UserRole + 1, SubtitleRole, FactsRole, StarredRole, StateRole };
+    enum Role {
+        UuidRole = Qt::UserRole + 1,
+        SubtitleRole,
+        FactsRole,
+        StarredRole,
+        StateRole,
+        TagsRole
+    };
 
     explicit RunsModel(QObject* parent = nullptr);
     void setRuns(QList<app::RunRecord> runs);

@@ -75,8 +75,7 @@ private:
 
 } // namespace
 
-BoardsPage::BoardsPage(QWidget* parent)
-    : QWidget(parent), m_list(new QListWidget) {
+BoardsPage::BoardsPage(QWidget* parent) : QWidget(parent), m_list(new QListWidget) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(0);

@@ -20,6 +20,7 @@
 #include "ui/pages/events_panel.h"
 #include "ui/pages/facts_bar.h"
 #include "ui/pages/infeasible_view.h"
+#include "ui/pages/notes_row.h"
 #include "ui/pages/playback_bar.h"
 #include "ui/pages/prediction_panel.h"
 #include "ui/pages/runs_panel.h"
@@ -27,6 +28,7 @@
 #include "ui/plot/lanes_view.h"
 #include "ui/plot/layout_strip.h"
 #include "ui/plot/overview_strip.h"
+#include "ui/plot/picture_file.h"
 #include "ui/plot/ram_timeline_view.h"
 #include "ui/plot/token_latency_view.h"
 
@@ -52,7 +54,8 @@ QPlainTextEdit* textView(const char* name, const QString& placeholder) {
 
 ResultsPage::ResultsPage(const ResultsParts& parts, QWidget* parent)
     : QMainWindow(parent), m_parts(parts), m_banner(new Banner),
-      m_facts(new FactsBar(parts.document, parts.whatIf)), m_chips(new ChipRow(m_data.time())) {
+      m_facts(new FactsBar(parts.document, parts.whatIf)), m_chips(new ChipRow(m_data.time())),
+      m_noteRow(new NotesRow(m_data.time())) {
     setWindowFlags(Qt::Widget);
     setDockOptions(QMainWindow::AllowNestedDocks | QMainWindow::AnimatedDocks);
     auto* centre = new QWidget;
@@ -65,6 +68,7 @@ ResultsPage::ResultsPage(const ResultsParts& parts, QWidget* parent)
     message->addWidget(m_banner);
     column->addLayout(message);
     column->addWidget(m_chips);
+    column->addWidget(m_noteRow);
     m_splitter = new QSplitter(Qt::Vertical);
     m_splitter->setChildrenCollapsible(false);
     m_splitter->setHandleWidth(1);
@@ -115,6 +119,7 @@ QWidget* ResultsPage::makeViews() {
         new TokenLatencyView(&m_data)};
     for (TimePlot* view : m_views) {
         view->setTimeAxisVisible(view == m_views.back());
+        view->setNoteTextVisible(view == m_views.front());
         m_viewSplitter->addWidget(view);
         connect(view, &TimePlot::statusChanged, this, &ResultsPage::statusChanged);
         connect(
@@ -246,7 +251,9 @@ void ResultsPage::showState() {
 
 void ResultsPage::showPrediction() {
     const auto& prediction = m_parts.whatIf->prediction();
-    m_data.setPredicted(prediction.trace);
+    m_data.setPredicted(prediction.trace, prediction.index);
+    // A hand waits for this picture: it does not wait for the next frame.
+    m_data.frames()->flush();
     showLimits();
     const bool measured = m_parts.document->state() != app::RunState::Empty;
     const bool drawn = measured || prediction.trace;
@@ -348,9 +355,30 @@ void ResultsPage::showReason(const QString& text) {
 void ResultsPage::savePicture(TimePlot* view) {
     const QString path = QFileDialog::getSaveFileName(
         this, tr("Save %1").arg(view->title()), view->title().toLower() + QStringLiteral(".png"),
-        tr("Pictures (*.png *.pdf)"));
+        pictureFilter());
     if (!path.isEmpty() && !view->exportTo(path))
         m_banner->showError(tr("%1: cannot be written; choose another folder").arg(path));
+}
+
+void ResultsPage::addNote() {
+    if (!m_noteRow->beginNote())
+        emit statusChanged(
+            tr("Drag a range, or point at a moment, then press M to write about it."));
+}
+
+bool ResultsPage::exportCharts(const QString& path) {
+    QSize all(m_viewSplitter->width(), m_overview->height());
+    for (const TimePlot* view : m_views)
+        all.rheight() += view->height();
+    return ui::savePicture(
+        path, all, devicePixelRatioF(), m_parts.document->title(), [&](QPainter& p) {
+            m_overview->drawInto(p);
+            p.translate(0, m_overview->height());
+            for (TimePlot* view : m_views) {
+                view->drawInto(p);
+                p.translate(0, view->height());
+            }
+        });
 }
 
 void ResultsPage::findEvents() {

@@ -28,6 +28,7 @@ class InfeasibleView;
 class OverviewStrip;
 class PredictionPanel;
 class LayoutStrip;
+class NotesRow;
 class RunsPanel;
 class TimePlot;
 
@@ -61,6 +62,11 @@ public:
     void log(const QString& text);
     void findEvents();
     void showTranscript();
+    /// Opens the line for a note; says what to do where nothing is selected.
+    void addNote();
+    NotesRow* notes() const { return m_noteRow; }
+    /// Writes all charts, one below the other, into one file; false where that fails.
+    bool exportCharts(const QString& path);
     /// The tab that holds the run against its prediction.
     void showComparison();
     PredictionPanel* predictionPanel() const { return m_prediction; }
@@ -97,6 +103,7 @@ private:
     Banner* m_banner;
     FactsBar* m_facts;
     ChipRow* m_chips;
+    NotesRow* m_noteRow;
     OverviewStrip* m_overview = nullptr;
     LayoutStrip* m_layoutStrip = nullptr;
     std::vector<TimePlot*> m_views;

@@ -23,9 +23,11 @@ QRect RunsDelegate::starRect(const QRect& row) {
     return {row.right() - 32, row.top() + 4, 28, 26};
 }
 
-QSize RunsDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const {
+QSize RunsDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+    const bool tagged = !index.data(RunsModel::TagsRole).toStringList().isEmpty();
+    const int small = QFontMetrics(smaller(option.font)).height();
     const int lines =
-        QFontMetrics(option.font).height() + 2 * QFontMetrics(smaller(option.font)).height();
+        QFontMetrics(option.font).height() + (tagged ? 3 : 2) * small + (tagged ? 2 : 0);
     return {120, lines + 2 * 8 + 4};
 }
 
@@ -62,6 +64,8 @@ void RunsDelegate::paint(
     drawLine(y, bold, c.text, index.data().toString(), starRect(row).left() - 2);
     drawLine(y, small, c.muted, index.data(RunsModel::SubtitleRole).toString(), row.right() - kPad);
     drawLine(y, small, c.text, index.data(RunsModel::FactsRole).toString(), row.right() - kPad);
+    if (const auto tags = index.data(RunsModel::TagsRole).toStringList(); !tags.isEmpty())
+        drawLine(y, small, c.accent, tags.join(QStringLiteral("  \u00b7  ")), row.right() - kPad);
 
     const bool starred = index.data(RunsModel::StarredRole).toBool();
     if (starred || option.state & (QStyle::State_MouseOver | QStyle::State_Selected)) {

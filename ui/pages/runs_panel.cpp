@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/pages/runs_panel.h"
 
+#include <QAction>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
@@ -62,9 +64,65 @@ void RunsPanel::makeList() {
     m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
     m_list->setObjectName(QStringLiteral("runs.list"));
     m_list->viewport()->installEventFilter(this);
+    m_list->setAccessibleName(tr("Runs"));
+    addListActions();
     m_empty->setAlignment(Qt::AlignHCenter);
     m_empty->setContentsMargins(12, 24, 12, 24);
     m_empty->setWordWrap(true);
+}
+
+/// What can be done with a run by keys while the list has the focus; the menu of a right click
+/// offers the same.
+void RunsPanel::addListActions() {
+    const auto add = [this](const QString& text, const QKeySequence& key, auto&& act) {
+        auto* action = new QAction(text, m_list);
+        action->setShortcut(key);
+        action->setShortcutContext(Qt::WidgetShortcut);
+        connect(action, &QAction::triggered, this, act);
+        m_list->addAction(action);
+    };
+    add(tr("Open"), {}, [this] { emit opened(selected()); });
+    add(tr("Star"), QKeySequence(QStringLiteral("*")), [this] { starSelected(); });
+    add(tr("Tags..."), QKeySequence(QStringLiteral("T")), [this] { editTags(); });
+    add(tr("Compare with the open run"), {}, [this] { emit compareClicked(selected()); });
+    add(tr("Delete"), QKeySequence(Qt::Key_Delete), [this] { emit deleteClicked(selected()); });
+    m_list->setContextMenuPolicy(Qt::ActionsContextMenu);
+}
+
+void RunsPanel::starSelected() {
+    if (const app::RunRecord* run = m_runs->find(selected()))
+        emit starClicked(run->uuid, !run->starred);
+}
+
+QWidget* RunsPanel::makeTagLine() {
+    m_tagLine = new QWidget;
+    auto* column = new QVBoxLayout(m_tagLine);
+    column->setContentsMargins(0, 0, 0, 2);
+    column->setSpacing(4);
+    column->addWidget(label(tr("Tags, with commas between"), "small"));
+    m_tags = new QLineEdit;
+    m_tags->setObjectName(QStringLiteral("runs.tags"));
+    m_tags->setAccessibleName(tr("Tags of the run"));
+    m_tags->installEventFilter(this);
+    column->addWidget(m_tags);
+    m_tagLine->hide();
+    connect(m_tags, &QLineEdit::returnPressed, this, [this] {
+        m_tagLine->hide();
+        m_list->setFocus();
+        emit tagsEdited(m_tagged, m_tags->text().split(QLatin1Char(','), Qt::SkipEmptyParts));
+    });
+    return m_tagLine;
+}
+
+void RunsPanel::editTags() {
+    const app::RunRecord* run = m_runs->find(selected());
+    if (!run)
+        return;
+    m_tagged = run->uuid;
+    m_tags->setText(run->tags.join(QStringLiteral(", ")));
+    m_tagLine->show();
+    m_tags->setFocus();
+    m_tags->selectAll();
 }
 
 QLayout* RunsPanel::makeFoot() {
@@ -78,6 +136,7 @@ QLayout* RunsPanel::makeFoot() {
     m_undo->hide();
     auto* foot = new QVBoxLayout;
     foot->setContentsMargins(10, 8, 10, 10);
+    foot->addWidget(makeTagLine());
     foot->addWidget(m_undo);
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(8);
@@ -137,6 +196,15 @@ void RunsPanel::hideUndo() {
 }
 
 bool RunsPanel::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_tags) {
+        if (event->type() == QEvent::KeyPress &&
+            static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
+            m_tagLine->hide();
+            m_list->setFocus();
+            return true;
+        }
+        return false;
+    }
     if (event->type() == QEvent::MouseButtonRelease) {
         const auto* mouse = static_cast<QMouseEvent*>(event);
         const QModelIndex index = m_list->indexAt(mouse->pos());

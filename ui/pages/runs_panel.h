@@ -28,6 +28,7 @@ signals:
     void opened(const QString& uuid);
     void starClicked(const QString& uuid, bool starred);
     void compareClicked(const QString& uuid);
+    void tagsEdited(const QString& uuid, const QStringList& tags);
     void deleteClicked(const QString& uuid);
     void undoClicked();
 
@@ -36,6 +37,10 @@ private:
     QLayout* makeTools();
     void makeList();
     QLayout* makeFoot();
+    QWidget* makeTagLine();
+    void addListActions();
+    void editTags();
+    void starSelected();
     void connectList();
     void showButtons();
 
@@ -47,6 +52,9 @@ private:
     QLabel* m_empty;
     QFrame* m_undo;
     QLabel* m_undoText;
+    QWidget* m_tagLine = nullptr;
+    QLineEdit* m_tags = nullptr;
+    QString m_tagged; ///< the run whose tags are edited
     QPushButton* m_compare;
     QPushButton* m_delete;
 };

@@ -4,7 +4,6 @@
 #include <QAction>
 #include <QGridLayout>
 #include <QLabel>
-#include <QScrollArea>
 #include <QVBoxLayout>
 
 #include "ui/kit/icon.h"
@@ -42,10 +41,7 @@ TileButton* way(QAction* action, const char* iconName, const QString& title, con
 
 StartPage::StartPage(const ActionTable& actions, RunsModel* runs, QWidget* parent)
     : QWidget(parent), m_runs(runs), m_banner(new Banner) {
-    auto* body = new QWidget;
-    body->setMaximumWidth(kWidth);
-    auto* column = new QVBoxLayout(body);
-    column->setContentsMargins(32, 36, 32, 28);
+    QVBoxLayout* column = centreOn(this, kWidth, 36);
     column->setSpacing(18);
     column->addWidget(makeHead());
     column->addWidget(m_banner);
@@ -67,19 +63,6 @@ StartPage::StartPage(const ActionTable& actions, RunsModel* runs, QWidget* paren
     m_empty = makeEmpty();
     column->addWidget(m_empty);
     column->addStretch();
-
-    auto* middle = new QWidget;
-    auto* row = new QHBoxLayout(middle);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->addStretch(1);
-    row->addWidget(body, 1000);
-    row->addStretch(1);
-    auto* area = new QScrollArea;
-    area->setWidgetResizable(true);
-    area->setWidget(middle);
-    auto* outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    outer->addWidget(area);
 
     connect(m_runs, &QAbstractItemModel::modelReset, this, &StartPage::showRuns);
     showRuns();
@@ -124,17 +107,10 @@ QWidget* StartPage::makeWays(const ActionTable& actions) {
 }
 
 QWidget* StartPage::makeEmpty() {
-    auto* box = frame("card");
+    auto* box = emptyCard(
+        QStringLiteral("results"), tr("No runs yet"),
+        tr("Run the sample to see one, or drop a model or a recording here."));
     box->setObjectName(QStringLiteral("start.empty"));
-    auto* column = new QVBoxLayout(box);
-    column->setContentsMargins(24, 44, 24, 44);
-    column->setSpacing(6);
-    column->addWidget(
-        new IconLabel(QStringLiteral("results"), IconTone::Muted, 40), 0, Qt::AlignHCenter);
-    column->addWidget(label(tr("No runs yet"), "heading"), 0, Qt::AlignHCenter);
-    column->addWidget(
-        label(tr("Run the sample to see one, or drop a model or a recording here."), "muted"), 0,
-        Qt::AlignHCenter);
     return box;
 }
 

@@ -24,12 +24,13 @@ public:
     TradeOffPanel(app::TuneJob* tune, app::WhatIf* whatIf, QWidget* parent = nullptr);
     ParetoChart* chart() const { return m_chart; }
     void setTheme(const Theme& theme);
+    /// Starts the search, or ends the one that goes on.
+    void search();
     /// Errors of the predictions on this board as shares, drawn as whiskers; 0: not known.
     void setErrors(double peakShare, double tokenShare);
 
 private:
     QWidget* makeTools();
-    void search();
     void showFront();
     void showRunning();
     void showPrediction();

@@ -276,7 +276,7 @@ Hit LanesView::describe(std::size_t lane, Layer layer, const SpanMark& mark) con
     }
     hit.text += tr("\nat %1").arg(momentText(Nanos(mark.begin)));
     if (layer == Predicted)
-        hit.text += tr(" (predicted)");
+        hit.text += QStringLiteral(" (%1)").arg(data()->ghostName());
     return hit;
 }
 
@@ -317,7 +317,11 @@ std::vector<HeaderChip> LanesView::headerChips() const {
     chips.push_back({HeaderChip::Mark::Fill, theme().read, tr("read"), {}});
     chips.push_back({HeaderChip::Mark::Fill, theme().stall, tr("stall"), {}});
     if (layered())
-        chips.push_back({HeaderChip::Mark::Dashes, theme().prediction, tr("thin: predicted"), {}});
+        chips.push_back(
+            {HeaderChip::Mark::Dashes,
+             theme().prediction,
+             tr("thin: %1").arg(data()->ghostName()),
+             {}});
     return chips;
 }
 

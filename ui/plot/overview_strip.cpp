@@ -36,6 +36,7 @@ OverviewStrip::OverviewStrip(RunData* data, QWidget* parent)
     connect(time, &TimeState::visibleChanged, this, [this] { requestDraw(false); });
     connect(time, &TimeState::cursorChanged, this, [this] { requestDraw(false); });
     connect(time, &TimeState::selectionChanged, this, [this] { requestDraw(false); });
+    connect(time, &TimeState::notesChanged, this, [this] { requestDraw(false); });
 }
 
 void OverviewStrip::setTheme(const Theme& theme) {
@@ -78,6 +79,11 @@ void OverviewStrip::resizeEvent(QResizeEvent*) {
 
 void OverviewStrip::paintEvent(QPaintEvent*) {
     QPainter painter(this);
+    drawInto(painter);
+}
+
+void OverviewStrip::drawInto(QPainter& painter) {
+    painter.setFont(font());
     painter.fillRect(rect(), m_theme.background);
     paintRun(painter);
     paintWindow(painter);
@@ -136,6 +142,12 @@ void OverviewStrip::paintWindow(QPainter& painter) {
         painter.fillRect(
             QRectF(from, area.top(), std::max(1.0, pixelOf(selection->end) - from), area.height()),
             m_theme.selection);
+    }
+    for (const TimeNote& note : time->notes()) {
+        const double from = pixelOf(note.range.begin);
+        painter.fillRect(
+            QRectF(from, area.top(), std::max(3.0, pixelOf(note.range.end) - from), 4),
+            m_theme.accent);
     }
     if (const auto cursor = time->cursor()) {
         painter.setPen(m_theme.cursor);

@@ -19,6 +19,8 @@ public:
     explicit OverviewStrip(RunData* data, QWidget* parent = nullptr);
 
     void setTheme(const Theme& theme);
+    /// Draws the strip at the painter's origin, as large as the widget is.
+    void drawInto(QPainter& painter);
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

@@ -184,7 +184,8 @@ QRect RamTimelineView::paintBudgetLabel(
 void RamTimelineView::paintBudgets(QPainter& painter) const {
     const BudgetMark own{budget(), tr("budget"), theme().budget, LineStyle::Solid};
     const BudgetMark other{
-        whatIfBudget(), tr("what-if budget"), theme().prediction, LineStyle::Dashed};
+        whatIfBudget(), tr("budget (%1)").arg(data()->ghostName()), theme().prediction,
+        LineStyle::Dashed};
     paintBudgetLine(painter, own);
     paintBudgetLine(painter, other);
     paintBudgetLabel(painter, other, paintBudgetLabel(painter, own, {}));
@@ -285,7 +286,8 @@ std::optional<Hit> RamTimelineView::hitAt(QPointF position) const {
     if (const auto cache = index->counter(CounterKind::PageCache).valueAt(t))
         hit.text += tr("\npage cache: %1").arg(bytesText(*cache));
     if (const RunIndex* other = data()->predictedIndex(); other && data()->measured())
-        hit.text += tr("\npredicted: %1").arg(bytesText(other->memory().totalAt(t).value));
+        hit.text += QStringLiteral("\n%1: %2")
+                        .arg(data()->ghostName(), bytesText(other->memory().totalAt(t).value));
     return hit;
 }
 
@@ -313,7 +315,7 @@ std::vector<HeaderChip> RamTimelineView::headerChips() const {
              bytesText(rss.valueAt(t).value_or(0))});
     if (data()->predicted() && data()->measured())
         chips.push_back(
-            {HeaderChip::Mark::Dashes, theme().prediction, tr("predicted"),
+            {HeaderChip::Mark::Dashes, theme().prediction, data()->ghostName(),
              bytesText(data()->predictedIndex()->memory().totalAt(t).value)});
     return chips;
 }

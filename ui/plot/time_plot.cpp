@@ -48,6 +48,7 @@ TimePlot::TimePlot(RunData* data, const QString& title, QWidget* parent)
     connect(time(), &TimeState::runChanged, this, &TimePlot::requestDraw);
     connect(time(), &TimeState::cursorChanged, this, &TimePlot::requestOverlay);
     connect(time(), &TimeState::selectionChanged, this, &TimePlot::requestOverlay);
+    connect(time(), &TimeState::notesChanged, this, &TimePlot::requestOverlay);
     connect(time(), &TimeState::hoverChanged, this, &TimePlot::requestOverlay);
 }
 
@@ -131,14 +132,19 @@ void TimePlot::setTimeAxisVisible(bool visible) {
     requestDraw();
 }
 
+void TimePlot::setNoteTextVisible(bool visible) {
+    m_noteTextVisible = visible;
+    requestOverlay();
+}
+
 bool TimePlot::exportTo(const QString& path) {
-    drawAll();
     return savePicture(path, size(), devicePixelRatioF(), m_title, [this](QPainter& painter) {
         drawInto(painter);
     });
 }
 
 void TimePlot::drawInto(QPainter& painter) {
+    drawAll();
     // QCustomPlot draws into its own kind of painter, so what it draws is recorded first.
     QPicture picture;
     QCPPainter recorder(&picture);

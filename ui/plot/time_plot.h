@@ -59,6 +59,8 @@ public:
     const Theme& theme() const { return m_theme; }
     /// Ticks with times below the chart; the lowest chart of a stack needs them. On by default.
     void setTimeAxisVisible(bool visible);
+    /// Shows what notes say, not only where they are; for the uppermost chart of a stack.
+    void setNoteTextVisible(bool visible);
     /// Writes the chart as it stands to a .png, .svg or .pdf file; false where that fails.
     bool exportTo(const QString& path);
     /// Draws the chart at the painter's origin, as large as the widget is.
@@ -146,6 +148,7 @@ private:
     void paintOverlay(QPainter& painter);
     void paintHeader(QPainter& painter);
     void paintSelection(QPainter& painter);
+    void paintNotes(QPainter& painter);
 
     QPointer<RunData> m_data;
     QString m_title;
@@ -157,6 +160,7 @@ private:
     QCPAxisRect* m_area = nullptr; ///< asking the plot for it builds a list each time
     std::unique_ptr<PlotHands> m_hands;
     bool m_timeAxisVisible = true;
+    bool m_noteTextVisible = false;
     bool m_valueZoomable = true;
     bool m_overlayOnly = false;
     double m_valueLow = 0, m_valueHigh = 1;

@@ -46,6 +46,7 @@ void TimePlot::paintOverlay(QPainter& painter) {
     const QRect area = plotRect();
     painter.save();
     painter.setClipRect(area);
+    paintNotes(painter);
     paintSelection(painter);
     paintHover(painter);
     if (const auto cursor = time()->cursor(); cursor && time()->visible().contains(*cursor)) {
@@ -87,6 +88,39 @@ void TimePlot::paintSelection(QPainter& painter) {
     painter.fillRect(label, m_theme.accent);
     painter.setPen(Theme::textOn(m_theme.accent));
     painter.drawText(label, Qt::AlignCenter, text);
+}
+
+/// A band along the lower edge of each chart; in the uppermost one also the words, as far as there
+/// is room before the next note.
+void TimePlot::paintNotes(QPainter& painter) {
+    const QRect area = plotRect();
+    const QFontMetrics metrics(font());
+    const auto& notes = time()->notes();
+    const int row = area.bottom() - metrics.height() - 5;
+    for (std::size_t i = 0; i < notes.size(); ++i) {
+        const double left = pixelOf(notes[i].range.begin), right = pixelOf(notes[i].range.end);
+        if (right < area.left() || left > area.right())
+            continue;
+        painter.fillRect(
+            QRectF(left, area.bottom() - 2, std::max(3.0, right - left), 3), m_theme.accent);
+        painter.setPen(m_theme.accent);
+        painter.drawLine(QPointF(left, area.top()), QPointF(left, area.bottom()));
+        if (!m_noteTextVisible)
+            continue;
+        const double from = std::max<double>(left, area.left()) + 3;
+        const double end =
+            i + 1 < notes.size()
+                ? std::min<double>(area.right(), pixelOf(notes[i + 1].range.begin) - 4)
+                : area.right();
+        const int room = static_cast<int>(end - from);
+        if (room < metrics.averageCharWidth() * 4)
+            continue;
+        const QString text = metrics.elidedText(notes[i].text, Qt::ElideRight, room - 8);
+        const QRectF label(from, row, metrics.horizontalAdvance(text) + 8, metrics.height() + 2);
+        painter.fillRect(label, m_theme.accent);
+        painter.setPen(Theme::textOn(m_theme.accent));
+        painter.drawText(label, Qt::AlignCenter, text);
+    }
 }
 
 /// The title, then chips from the left as far as there is room: values go first, chips then.

@@ -222,7 +222,8 @@ std::optional<Hit> TokenLatencyView::hitAt(QPointF position) const {
     if (const RunIndex* other = data()->predictedIndex(); other && data()->measured()) {
         const auto& bars = other->tokens().bars();
         if (found->slowest < bars.size())
-            hit.text += tr("\npredicted %1").arg(spanText(Nanos(bars[found->slowest].total())));
+            hit.text += QStringLiteral("\n%1 %2").arg(
+                data()->ghostName(), spanText(Nanos(bars[found->slowest].total())));
     }
     hit.text += tr("\nat %1").arg(momentText(hit.time));
     return hit;
@@ -241,7 +242,8 @@ std::vector<HeaderChip> TokenLatencyView::headerChips() const {
             {HeaderChip::Mark::Fill, theme().*kParts[i].colour, tr(kNames[i]),
              at ? spanText(Nanos(index->tokens().bars()[*at].*kParts[i].time)) : QString()});
     if (!m_predicted.empty())
-        chips.push_back({HeaderChip::Mark::Line, theme().prediction, tr("predicted"), QString()});
+        chips.push_back(
+            {HeaderChip::Mark::Line, theme().prediction, data()->ghostName(), QString()});
     return chips;
 }
 

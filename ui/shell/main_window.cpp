@@ -165,6 +165,7 @@ MainWindow::Page MainWindow::page() const {
 void MainWindow::applyAppearance() {
     applyChrome(*qobject_cast<QApplication*>(qApp), m_settings->theme(), m_settings->fontPoints());
     m_results->applyTheme();
+    m_compare->setTheme(Theme::fromPalette(QApplication::palette()));
     m_settingsPage->refresh();
     fitRail();
 }
@@ -219,6 +220,7 @@ void MainWindow::showRunnable() {
     if (running)
         why = tr("A run is going on.");
     WhatIfPanel* panel = m_results->whatIfPanel();
+    showNotes();
     panel->setRunName(document->modelName(), document->boardName());
     panel->setRunnable(can, why);
     m_results->facts()->setRunnable(can, why);

@@ -67,6 +67,9 @@ private:
     void setTheme(ThemeChoice choice);
 
     void runFromDock();
+    void showUndo();
+    void showNotes();
+    void exportCharts();
 
     Session* m_session;
     UiSettings* m_settings;

@@ -10,10 +10,12 @@
 #include "ui/pages/boards_page.h"
 #include "ui/pages/compare_page.h"
 #include "ui/pages/facts_bar.h"
+#include "ui/pages/notes_row.h"
 #include "ui/pages/results_page.h"
 #include "ui/pages/runs_panel.h"
 #include "ui/pages/settings_page.h"
 #include "ui/pages/start_page.h"
+#include "ui/plot/picture_file.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/help_overlay.h"
 #include "ui/shell/main_window.h"
@@ -29,12 +31,23 @@ void MainWindow::connectCommands() {
     on("file.quit", [this] { close(); });
     on("help.palette", [this] { m_palette->popUp(); });
     on("help.keys", [this] { m_help->popUp(); });
+    on("edit.undo", [this] { m_session->undo(); });
+    on("edit.redo", [this] { m_session->redo(); });
+    on("edit.note", [this] {
+        showPage(Page::Results);
+        m_results->addNote();
+    });
     on("runs.undo_delete", [this] { m_session->undoDelete(); });
     on("runs.compare", [this] {
         m_compare->compare(m_session->document()->uuid(), m_results->runsPanel()->selected());
         showPage(Page::Compare);
     });
     m_actions.action("runs.undo_delete")->setEnabled(false);
+    connect(m_session->undoStack(), &QUndoStack::indexChanged, this, &MainWindow::showUndo);
+    showUndo();
+    connect(m_compare, &ComparePage::curvesWanted, m_session, &Session::readCurves);
+    connect(m_session, &Session::curvesRead, m_compare, &ComparePage::showCurves);
+    connect(m_compare, &ComparePage::statusChanged, m_status, &QLabel::setText);
     connect(m_start, &StartPage::runOpened, m_session, &Session::openRun);
     connect(m_boards, &BoardsPage::fitWanted, m_session, &Session::planModelsFor);
     connect(m_session, &Session::fitKnown, m_boards, &BoardsPage::showFit);
@@ -80,6 +93,7 @@ void MainWindow::connectViewCommands() {
         showPage(Page::Results);
         m_results->findEvents();
     });
+    on("view.export", [this] { exportCharts(); });
     on("view.restore", [this] { m_results->restoreDefaultLayout(); });
     on("view.theme_auto", [this] { setTheme(ThemeChoice::Auto); });
     on("view.theme_light", [this] { setTheme(ThemeChoice::Light); });
@@ -122,10 +136,12 @@ void MainWindow::connectSession() {
     connect(m_session, &Session::deleted, this, [this](const QString& name) {
         m_results->runsPanel()->showUndo(tr("Deleted %1").arg(name));
         m_actions.action("runs.undo_delete")->setEnabled(true);
+        showUndo();
     });
     connect(m_session, &Session::undoOver, this, [this] {
         m_results->runsPanel()->hideUndo();
         m_actions.action("runs.undo_delete")->setEnabled(false);
+        showUndo();
     });
 }
 
@@ -134,6 +150,16 @@ void MainWindow::connectResults() {
     RunsPanel* runs = m_results->runsPanel();
     connect(runs, &RunsPanel::opened, m_session, &Session::openRun);
     connect(runs, &RunsPanel::starClicked, m_session, &Session::star);
+    connect(runs, &RunsPanel::tagsEdited, m_session, &Session::setTags);
+    connect(m_session, &Session::rangeNotesChanged, this, &MainWindow::showNotes);
+    connect(
+        m_results->notes(), &NotesRow::notesEdited, this,
+        [this](const std::vector<TimeNote>& notes) {
+            QList<app::RangeNote> kept;
+            for (const TimeNote& note : notes)
+                kept.append({note.range.begin, note.range.end, note.text});
+            m_session->setRangeNotes(kept);
+        });
     connect(runs, &RunsPanel::deleteClicked, m_session, &Session::deleteRun);
     connect(runs, &RunsPanel::undoClicked, m_session, &Session::undoDelete);
     connect(runs, &RunsPanel::compareClicked, this, [this] {
@@ -151,6 +177,38 @@ void MainWindow::connectResults() {
     connect(panel, &WhatIfPanel::runModelChosen, this, [this] {
         m_session->whatIf()->setDocument(m_session->document());
     });
+}
+
+void MainWindow::showUndo() {
+    const QUndoStack* stack = m_session->undoStack();
+    const bool deleted = m_actions.action("runs.undo_delete")->isEnabled();
+    QAction* undo = m_actions.action("edit.undo");
+    undo->setEnabled(deleted || stack->canUndo());
+    undo->setText(
+        deleted            ? tr("Undo delete")
+        : stack->canUndo() ? tr("Undo %1").arg(stack->undoText())
+                           : tr("Undo"));
+    QAction* redo = m_actions.action("edit.redo");
+    redo->setEnabled(stack->canRedo());
+    redo->setText(stack->canRedo() ? tr("Redo %1").arg(stack->redoText()) : tr("Redo"));
+}
+
+/// Notes stand in the store; a run that is in none has no notes.
+void MainWindow::showNotes() {
+    std::vector<TimeNote> notes;
+    for (const app::RangeNote& note : m_session->rangeNotes())
+        notes.push_back({{note.begin, note.end}, note.text});
+    m_results->data()->time()->setNotes(std::move(notes));
+}
+
+void MainWindow::exportCharts() {
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Export the charts"), QStringLiteral("run.svg"), pictureFilter());
+    if (!path.isEmpty() && !m_results->exportCharts(path))
+        m_results->banner()->showError(
+            tr("%1: cannot be written as a picture; choose another folder, or the end .png, .svg "
+               "or .pdf")
+                .arg(path));
 }
 
 /// When it is back, the run is held against what was predicted.

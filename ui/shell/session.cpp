@@ -7,6 +7,7 @@
 #include "app/remote/sample.h"
 #include "sim_engine/model/card_catalog.h"
 #include "ui/shell/thumbnail.h"
+#include "ui/shell/undo.h"
 
 namespace shardscope::ui {
 namespace {
@@ -15,6 +16,7 @@ constexpr int kUndoMs = 10'000;
 constexpr int kPlannedTokens = 32; ///< of a plan without a run: a sentence or two
 const QString kReadJob = QStringLiteral("read a recording");
 const QString kFitJob = QStringLiteral("plan models for a board");
+const QString kCurvesJob = QStringLiteral("read two recordings");
 const QString kThumbnailJob = QStringLiteral("draw a thumbnail");
 const QString kProbeJob = QStringLiteral("measure this machine");
 
@@ -41,6 +43,10 @@ Session::Session(const app::DataPaths& paths, QObject* parent)
     m_undo.setSingleShot(true);
     m_undo.setInterval(kUndoMs);
     connect(&m_undo, &QTimer::timeout, this, &Session::purge);
+    connect(&m_whatIf, &app::WhatIf::configChanged, this, &Session::followSettings);
+    connect(
+        &m_whatIf, &app::WhatIf::baselineChanged, this, [this] { m_settings = m_whatIf.config(); });
+    connect(&m_document, &app::RunDocument::replaced, &m_undoStack, &QUndoStack::clear);
     reloadRuns();
 }
 
@@ -268,6 +274,76 @@ void Session::runEnded() {
 void Session::check(const base::Status& status) {
     if (!status)
         emit failed(line(status.error()));
+}
+
+void Session::readCurves(const QString& first, const QString& second) {
+    m_jobs.start(
+        kCurvesJob,
+        [this, first, second, paths = m_paths](app::JobControl&) -> app::JobRunner::Deliver {
+            const auto read = [&paths](const QString& uuid) {
+                auto content = app::readRunFile(paths.recording(uuid).toStdString());
+                if (!content)
+                    return std::shared_ptr<const trace::Trace>();
+                auto kept = std::make_shared<app::RunContent>(std::move(*content));
+                return std::shared_ptr<const trace::Trace>(kept, &kept->trace());
+            };
+            return [this, first, second, a = read(first), b = read(second)] {
+                emit curvesRead(first, second, a, b);
+            };
+        });
+}
+
+/// Settings that somebody changed, and not an undo or another run, are a step to take back.
+void Session::followSettings() {
+    const plan::RunConfig before = std::exchange(m_settings, m_whatIf.config());
+    if (!m_undoing && before != m_settings)
+        m_undoStack.push(new ChangeSettings(&m_whatIf, before, m_settings));
+}
+
+void Session::undo() {
+    if (!m_hidden.isEmpty())
+        return undoDelete();
+    m_undoing = true;
+    m_undoStack.undo();
+    m_undoing = false;
+}
+
+void Session::redo() {
+    m_undoing = true;
+    m_undoStack.redo();
+    m_undoing = false;
+}
+
+QList<app::RangeNote> Session::rangeNotes() const {
+    if (!m_store || m_document.uuid().isEmpty())
+        return {};
+    const auto notes = m_store->rangeNotes(m_document.uuid());
+    return notes ? *notes : QList<app::RangeNote>();
+}
+
+void Session::setRangeNotes(const QList<app::RangeNote>& notes) {
+    const QString uuid = m_document.uuid();
+    if (!m_store || uuid.isEmpty())
+        return emit failed(tr("This recording is in no store: import it with `shardscope runs "
+                              "import` to keep notes on it."));
+    const auto keep = [this, uuid](const QList<app::RangeNote>& wanted) {
+        check(m_store->setRangeNotes(uuid, wanted));
+        emit rangeNotesChanged();
+    };
+    m_undoStack.push(new ChangeByCall(
+        tr("note"), [keep, notes] { keep(notes); },
+        [keep, before = rangeNotes()] { keep(before); }));
+}
+
+void Session::setTags(const QString& uuid, const QStringList& tags) {
+    const app::RunRecord* run = m_runs.find(uuid);
+    if (!m_store || !run || run->tags == tags)
+        return;
+    const auto keep = [this, uuid](const QStringList& wanted) {
+        check(m_store->setTags(uuid, wanted));
+    };
+    m_undoStack.push(new ChangeByCall(
+        tr("tags"), [keep, tags] { keep(tags); }, [keep, before = run->tags] { keep(before); }));
 }
 
 void Session::star(const QString& uuid, bool starred) {

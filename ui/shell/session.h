@@ -6,6 +6,7 @@
 
 #include <QObject>
 #include <QTimer>
+#include <QUndoStack>
 
 #include "app/remote/run_controller.h"
 #include "app/replay/playback.h"
@@ -59,6 +60,18 @@ public:
     bool canRun(QString* why = nullptr) const;
     void setAudio(const QString& path);
 
+    /// Reads two recordings of the store; curvesRead() follows.
+    void readCurves(const QString& first, const QString& second);
+
+    /// What can be taken back: settings, notes, tags. A delete has its own undo and its own time.
+    QUndoStack* undoStack() { return &m_undoStack; }
+    void undo();
+    void redo();
+
+    QList<app::RangeNote> rangeNotes() const;
+    /// Keeps the notes of the open run; one that is in no store forgets them with its window.
+    void setRangeNotes(const QList<app::RangeNote>& notes);
+    void setTags(const QString& uuid, const QStringList& tags);
     void star(const QString& uuid, bool starred);
     /// Hides the run; it is removed when undo is no longer offered.
     void deleteRun(const QString& uuid);
@@ -70,6 +83,11 @@ signals:
     void failed(const QString& line);
     void noted(const QString& line);
     void resultsWanted();
+    /// Null where a recording cannot be read.
+    void curvesRead(
+        const QString& first, const QString& second, std::shared_ptr<const trace::Trace> a,
+        std::shared_ptr<const trace::Trace> b);
+    void rangeNotesChanged();
     void boardsChanged();
     void fitKnown(const QString& board, const std::vector<shardscope::ui::FitRow>& rows);
     void runnableChanged();
@@ -83,6 +101,7 @@ private:
     void drawMissingThumbnail();
     void readRecording(const QString& path, const QString& uuid);
     void runEnded();
+    void followSettings();
     void check(const base::Status& status);
     QString modelFile() const;
     QString audioFile() const;
@@ -103,6 +122,9 @@ private:
     QStringList m_noThumbnail; ///< runs that have nothing to draw
     QString m_hidden;          ///< uuid of the run that can be brought back
     QTimer m_undo;
+    QUndoStack m_undoStack;
+    plan::RunConfig m_settings; ///< of What-if, before the change that is told
+    bool m_undoing = false;
 };
 
 } // namespace shardscope::ui

@@ -16,6 +16,8 @@
 #include "sim_engine/plan/knobs.h"
 #include "ui/pages/compare_page.h"
 #include "ui/pages/results_page.h"
+#include "ui/pages/trade_off_panel.h"
+#include "ui/plot/pareto_chart.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/help_overlay.h"
 #include "ui/shell/main_window.h"
@@ -43,7 +45,7 @@ public:
         applyChrome(
             *qobject_cast<QApplication*>(qApp), ThemeChoice::Light, m_settings.fontPoints());
         m_window = std::make_unique<MainWindow>(&m_session, &m_settings);
-        m_window->resize(1440, 900);
+        m_window->resize(options.width, options.height);
         m_window->show();
     }
 
@@ -138,6 +140,7 @@ private:
         photograph("results", MainWindow::Page::Results, true);
         changeSettings("--budget", "22MiB");
         photograph("what-if", MainWindow::Page::Results, true);
+        photographTabs();
         m_session.whatIf()->reset();
         changeSettings("--budget", "1MiB");
         photograph("infeasible", MainWindow::Page::Results, true);
@@ -145,6 +148,13 @@ private:
         m_window->resultsPage()->findEvents();
         photograph("events", MainWindow::Page::Results, true);
         m_window->resultsPage()->showTranscript();
+        m_window->showPage(MainWindow::Page::Compare);
+        waitFor(
+            [this] {
+                RunData* curves = m_window->comparePage()->curves();
+                return m_session.runs()->rowCount() < 2 || curves->measured();
+            },
+            kPredictMs);
         photograph("compare", MainWindow::Page::Compare, true);
         photograph("settings", MainWindow::Page::Settings, true);
         m_window->helpOverlay()->popUp();
@@ -157,6 +167,25 @@ private:
         settle();
         save(m_window->grab(), "palette");
         m_window->commandPalette()->hide();
+    }
+
+    /// The other tabs of What-if, and the run against its prediction.
+    void photographTabs() {
+        using Tab = WhatIfPanel::Tab;
+        WhatIfPanel* panel = m_window->resultsPage()->whatIfPanel();
+        panel->showTab(Tab::TradeOff);
+        if (panel->tradeOff()->chart()->front().empty())
+            panel->tradeOff()->search();
+        waitFor([this] { return !m_session.tune()->isRunning(); }, kPredictMs);
+        photograph("trade-off", MainWindow::Page::Results, true);
+        panel->showTab(Tab::Plan);
+        photograph("plan-card", MainWindow::Page::Results, true);
+        panel->showTab(Tab::Policies);
+        waitFor([this] { return m_session.policies()->isCurrent(); }, kPredictMs);
+        m_window->resultsPage()->showComparison();
+        photograph("policies", MainWindow::Page::Results, true);
+        panel->showTab(Tab::Settings);
+        m_window->resultsPage()->showTranscript();
     }
 
     /// Planning without a run: a model that streams, and one that cannot.

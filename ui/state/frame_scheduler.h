@@ -27,6 +27,9 @@ public:
     /// Draws what is asked for now (for snapshots and tests).
     void flush();
 
+    /// Something is asked for that no frame has drawn yet.
+    bool isPending() const { return !m_wanted.empty(); }
+
     /// Milliseconds that the last frame took.
     double lastFrameMs() const { return m_lastFrameMs; }
 

@@ -8,7 +8,12 @@ namespace shardscope::ui {
 
 using base::Nanos;
 
-RunData::RunData(QObject* parent) : QObject(parent) {}
+RunData::RunData(QObject* parent) : QObject(parent), m_ghostName(tr("predicted")) {}
+
+void RunData::setGhostName(const QString& name) {
+    m_ghostName = name;
+    emit predictedChanged();
+}
 
 const analyze::RunIndex* RunData::shownIndex() const {
     return m_measured ? measuredIndex() : predictedIndex();
@@ -35,11 +40,17 @@ void RunData::eventsAppended() {
     emit measuredChanged();
 }
 
-void RunData::setPredicted(std::shared_ptr<const trace::Trace> trace) {
+void RunData::setPredicted(
+    std::shared_ptr<const trace::Trace> trace, std::shared_ptr<const analyze::RunIndex> index) {
+    if (trace == m_predicted)
+        return;
     m_predicted = std::move(trace);
-    m_predictedIndex.clear();
-    if (m_predicted)
-        m_predictedIndex.update(*m_predicted);
+    m_predictedIndex = std::move(index);
+    if (m_predicted && !m_predictedIndex) {
+        auto made = std::make_shared<analyze::RunIndex>();
+        made->update(*m_predicted);
+        m_predictedIndex = std::move(made);
+    }
     updateExtent(false);
     emit predictedChanged();
 }
@@ -49,7 +60,7 @@ void RunData::updateExtent(bool reset) {
     if (m_measured)
         end = std::max(end, m_index.end());
     if (m_predicted)
-        end = std::max(end, m_predictedIndex.end());
+        end = std::max(end, m_predictedIndex->end());
     const TimeRange run{Nanos(0), std::max(end, TimeState::kShortest)};
     if (reset)
         m_time.reset(run);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include <QObject>
+#include <QString>
 
 #include "sim_engine/analyze/run_index.h"
 #include "sim_engine/trace/trace.h"
@@ -27,14 +28,21 @@ public:
     /// While live, open lives and spans end at the last event and the views can follow.
     void setLive(bool live);
     /// The prediction that lies over the run; null for none. Cheap enough for a moving slider.
-    void setPredicted(std::shared_ptr<const trace::Trace> trace);
+    /// `index` is that of the trace, where somebody has made it already.
+    void setPredicted(
+        std::shared_ptr<const trace::Trace> trace,
+        std::shared_ptr<const analyze::RunIndex> index = nullptr);
+
+    /// What the second trace is to the user: "predicted" unless it is another run.
+    void setGhostName(const QString& name);
+    const QString& ghostName() const { return m_ghostName; }
 
     const trace::Trace* measured() const { return m_measured; }
     const trace::Trace* predicted() const { return m_predicted.get(); }
     /// Null where there is no such trace.
     const analyze::RunIndex* measuredIndex() const { return m_measured ? &m_index : nullptr; }
     const analyze::RunIndex* predictedIndex() const {
-        return m_predicted ? &m_predictedIndex : nullptr;
+        return m_predictedIndex.get();
     }
     /// The trace that a view without a second layer shows: measured, else predicted.
     const trace::Trace* shown() const { return m_measured ? m_measured : m_predicted.get(); }
@@ -57,10 +65,11 @@ private:
 
     TimeState m_time;
     FrameScheduler m_frames;
+    QString m_ghostName;
     const trace::Trace* m_measured = nullptr;
     std::shared_ptr<const trace::Trace> m_predicted;
     analyze::RunIndex m_index;
-    analyze::RunIndex m_predictedIndex;
+    std::shared_ptr<const analyze::RunIndex> m_predictedIndex; ///< null without a prediction
 };
 
 } // namespace shardscope::ui

@@ -36,6 +36,7 @@ void TimeState::reset(TimeRange run) {
     setCursor(std::nullopt);
     setSelection(std::nullopt);
     setHovered({});
+    setNotes({});
     emit runChanged();
     emit filtersChanged();
     emit visibleChanged();
@@ -57,6 +58,20 @@ void TimeState::setRun(TimeRange run) {
         moveTo({m_now.visible.begin + grown, m_now.visible.end + grown});
     else
         moveTo(m_now.visible);
+}
+
+void TimeState::setNotes(std::vector<TimeNote> notes) {
+    std::stable_sort(notes.begin(), notes.end(), [](const TimeNote& a, const TimeNote& b) {
+        return a.range.begin < b.range.begin;
+    });
+    if (std::exchange(m_notes, std::move(notes)) != m_notes)
+        emit notesChanged();
+}
+
+std::optional<TimeRange> TimeState::noteRange() const {
+    if (m_selection)
+        return m_selection;
+    return m_cursor ? std::optional(TimeRange{*m_cursor, *m_cursor}) : std::nullopt;
 }
 
 void TimeState::setLive(bool live) {

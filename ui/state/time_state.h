@@ -8,6 +8,7 @@
 
 #include <QElapsedTimer>
 #include <QObject>
+#include <QString>
 
 #include "sim_engine/base/units.h"
 
@@ -35,6 +36,14 @@ struct Item {
     bool valid() const { return kind != Kind::None; }
 };
 
+/// What somebody wrote about a span of time.
+struct TimeNote {
+    TimeRange range;
+    QString text;
+
+    bool operator==(const TimeNote&) const = default;
+};
+
 /// Visible range, cursor, selection, hovered item and filters, with one undo stack. GUI thread
 /// only.
 class TimeState : public QObject {
@@ -55,6 +64,11 @@ public:
     std::optional<TimeRange> selection() const { return m_selection; }
     Item hovered() const { return m_hovered; }
     const std::vector<TimeRange>& filters() const { return m_now.filters; }
+    /// By their begin.
+    const std::vector<TimeNote>& notes() const { return m_notes; }
+    void setNotes(std::vector<TimeNote> notes);
+    /// What a note would be about: the selection, else the cursor.
+    std::optional<TimeRange> noteRange() const;
     bool isLive() const { return m_live; }
     /// True while the visible range keeps up with a live run.
     bool followsLive() const { return m_live && m_follow; }
@@ -102,6 +116,7 @@ signals:
     void hoverChanged();
     void filtersChanged();
     void followChanged();
+    void notesChanged();
 
 private:
     struct Place {
@@ -122,6 +137,7 @@ private:
     std::optional<base::Nanos> m_cursor;
     std::optional<TimeRange> m_selection;
     Item m_hovered;
+    std::vector<TimeNote> m_notes;
     bool m_live = false;
     bool m_follow = true;
     Motion m_lastMotion = Motion::Step;
