@@ -24,6 +24,10 @@ EventCollector::EventCollector(std::vector<EventSink*> sinks, const engine::RunC
     m_batch.reserve(kBatchEvents + 64);
 }
 
+void EventCollector::note(std::uint32_t index) {
+    m_batch.push_back({m_clock.now(), 0, 0, index, EventKind::Note, trace::Lane::Sampler, 0});
+}
+
 void EventCollector::start() {
     m_thread = std::thread([this] { loop(); });
 }

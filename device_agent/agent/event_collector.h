@@ -37,6 +37,8 @@ public:
 
     /// Before start().
     void addSink(EventSink& sink) { m_sinks.push_back(&sink); }
+    /// Before start(): an event that stands for a note of the legend.
+    void note(std::uint32_t index);
     /// Begins to collect.
     void start();
     /// Collects what is left and ends.

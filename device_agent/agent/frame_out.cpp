@@ -7,23 +7,39 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim_engine/trace/frame.h"
-
 namespace shardscope::agent {
+
+int DescriptorSink::put(trace::FrameKind, std::string_view frame) {
+    for (std::size_t done = 0; done < frame.size();) {
+        const ssize_t n = ::write(m_fd, frame.data() + done, frame.size() - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return errno;
+        done += static_cast<std::size_t>(n);
+    }
+    return 0;
+}
 
 void FrameOut::control(const nlohmann::ordered_json& document) {
     using Handler = nlohmann::ordered_json::error_handler_t;
     const std::string text = document.dump(-1, ' ', false, Handler::replace);
     const std::lock_guard lock(m_lock);
     trace::appendControl(m_buffer, m_controls++, text);
-    write();
+    put(trace::FrameKind::Control);
 }
 
 void FrameOut::events(std::span<const trace::Event> events) {
     const std::lock_guard lock(m_lock);
     trace::appendEvents(m_buffer, m_events, events);
     m_events += events.size();
-    write();
+    put(trace::FrameKind::Events);
+}
+
+void FrameOut::relay(trace::FrameKind kind, std::string_view frames) {
+    const std::lock_guard lock(m_lock);
+    m_buffer.append(frames);
+    put(kind);
 }
 
 void FrameOut::beginRun() {
@@ -31,16 +47,9 @@ void FrameOut::beginRun() {
     m_events = 0;
 }
 
-void FrameOut::write() {
-    for (std::size_t done = 0; done < m_buffer.size() && m_errno == 0;) {
-        const ssize_t n = ::write(m_fd, m_buffer.data() + done, m_buffer.size() - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            m_errno = errno;
-        else
-            done += static_cast<std::size_t>(n);
-    }
+void FrameOut::put(trace::FrameKind kind) {
+    if (m_errno == 0)
+        m_errno = m_sink.put(kind, m_buffer);
     m_buffer.clear();
 }
 

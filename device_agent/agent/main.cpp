@@ -21,7 +21,7 @@ struct Verb {
     Result<int> (*run)(Words);
 };
 
-constexpr std::array<Verb, 7> kVerbs{{
+constexpr std::array<Verb, 8> kVerbs{{
     {"run", "run a model over an audio file as its plan says", shardscope::agent::runVerb},
     {"eval", "measure word and character error rates over a folder of clips",
      shardscope::agent::evalVerb},
@@ -31,6 +31,8 @@ constexpr std::array<Verb, 7> kVerbs{{
      shardscope::agent::doctorVerb},
     {"quantize", "write a model with quantised weights", shardscope::agent::quantizeVerb},
     {"serve", "speak with the desktop on standard input and output", shardscope::agent::serveVerb},
+    {"spool", "perform a run that outlives its link; serve starts this",
+     shardscope::agent::spoolVerb},
 }};
 
 int help() {

@@ -76,11 +76,25 @@ Result<plan::Plan> planFor(const engine::RunRequest& request, const plan::RunCon
         std::make_shared<const model::ModelCard>(std::move(*card)), config, thisBoard());
 }
 
+namespace {
+
+/// A run without events has no figures but its time.
+Result<Json> untraced(engine::Engine& engine, const engine::RunClock& clock) {
+    if (Status status = engine.run(clock); !status)
+        return status.error();
+    const double totalMs = static_cast<double>(clock.now()) * 1e-6;
+    return Json{{"traced", false}, {"timing", {{"total_ms", totalMs}}}};
+}
+
+} // namespace
+
 Result<Json> RunJob::perform() const {
-    auto plan = planFor(request, config);
+    engine::RunRequest asked = request;
+    asked.freeRam = probes::ProcessMemory::open().freeRam();
+    auto plan = planFor(asked, config);
     if (!plan)
         return plan.error();
-    const trace::Legend legend = plan::legendOf(*plan);
+    trace::Legend legend = plan::legendOf(*plan);
     const engine::RunClock clock;
     SummarySink summary(legend);
     std::vector<EventSink*> sinks{&summary};
@@ -88,17 +102,19 @@ Result<Json> RunJob::perform() const {
     if (stream)
         sinks.push_back((streamSink = std::make_unique<StreamSink>(*stream)).get());
     EventCollector collector(std::move(sinks), clock);
-    auto engine =
-        engine::Engine::open(*plan, request, {collector.computeRing(), collector.ioRing()});
+    auto engine = engine::Engine::open(*plan, asked, {collector.computeRing(), collector.ioRing()});
     if (!engine)
         return engine.error();
+    if (!request.isTraced)
+        return untraced(**engine, clock);
+    legend.notes = (*engine)->notes();
+    for (std::size_t i = 0; i < legend.notes.size(); ++i)
+        collector.note(static_cast<std::uint32_t>(i));
     TextStream text((*engine)->vocabulary(), appendText);
     collector.addSink(text);
     if (stream) {
         stream->beginRun();
         stream->control(header(*this, *plan, legend, (*engine)->windows()));
-        if (!(*engine)->fallback().empty())
-            stream->control({{"note", (*engine)->fallback()}});
     }
     probes::resetPeakRss();
     collector.start();
@@ -118,8 +134,8 @@ Result<Json> RunJob::perform() const {
         result["language"] = tokenizer::Vocabulary::languageCode(language->id);
         result["language_probability"] = language->probability;
     }
-    if (!(*engine)->fallback().empty())
-        result["io"]["fallback"] = (*engine)->fallback();
+    result["io"]["loader_reason"] = (*engine)->loaderReason();
+    result["io"]["notes"] = (*engine)->notes();
     if (request.stop && request.stop->load())
         result["stopped"] = true;
     return result;

@@ -22,8 +22,9 @@ struct RunJob {
     FrameOut* stream = nullptr;                         ///< the recording or the wire; may be null
     std::function<void(const std::string&)> appendText; ///< told new text; may be empty
 
-    /// The result document (analyze::resultJson). A run that was stopped gives the result so far,
-    /// with "stopped": true.
+    /// The result document (analyze::resultJson), with "io.loader_reason" and "io.notes"; where the
+    /// request is not traced, "timing.total_ms" alone. A run that was stopped gives the result so
+    /// far, with "stopped": true.
     base::Result<nlohmann::ordered_json> perform() const;
 };
 

@@ -11,7 +11,7 @@
 
 #include "device_agent/agent/json_file.h"
 #include "device_agent/agent/knob_flags.h"
-#include "device_agent/agent/run_job.h"
+#include "device_agent/agent/run_order.h"
 #include "device_agent/agent/verbs.h"
 #include "device_agent/engine/tokenizer/segments.h"
 #include "sim_engine/base/args.h"
@@ -45,6 +45,7 @@ std::vector<Flag> runFlags() {
         {"--dump-logits", "FILE", "logits before suppression, steps x vocabulary float32"},
         {"--prompt-ids", "ID,ID,..", "a fixed prompt"},
         {"--raw-greedy", "", "plain argmax: nothing suppressed, no end before --max-tokens"},
+        {"--no-trace", "", "no events, and so no text: the time alone, to tell what they cost"},
         {"--help", "", "this text"},
     };
 }
@@ -88,6 +89,7 @@ Result<RunJob> jobOf(const Args& args) {
     job.request.modelPath = *model;
     job.request.audioPath = *audio;
     job.request.rawGreedy = args.has("--raw-greedy");
+    job.request.isTraced = !args.has("--no-trace");
     job.request.dumpMel = args.valueOr("--dump-mel", "");
     job.request.dumpEncoder = args.valueOr("--dump-encoder", "");
     job.request.dumpLogits = args.valueOr("--dump-logits", "");
@@ -134,18 +136,14 @@ Result<Json> performRecorded(RunJob& job, const std::string& path) {
     auto fd = file.open();
     if (!fd)
         return fd.error();
-    FrameOut out(*fd);
+    DescriptorSink sink(*fd);
+    FrameOut out(sink);
     job.stream = &out;
     auto result = job.perform();
     if (result)
         out.control({{"result", *result}});
     else
-        out.control(
-            {{"error",
-              {{"code", static_cast<int>(result.error().code)},
-               {"what", result.error().what},
-               {"where", result.error().where},
-               {"mend", result.error().mend}}}});
+        out.control({{"error", toJson(result.error())}});
     Status status = out.status();
     if (status)
         status = file.finish();
@@ -204,6 +202,10 @@ Result<int> runVerb(Words words) {
     if (!json.empty())
         if (Status status = writeJson(json, *result); !status)
             return status.error();
+    if (!job->request.isTraced) {
+        std::fprintf(stderr, "total %.3f ms\n", (*result)["timing"]["total_ms"].get<double>());
+        return 0;
+    }
     if (json != "-")
         printText(*result);
     printSummary(*result);

@@ -1,23 +1,40 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The agent's side of the protocol, on standard input and output; no port is ever opened.
-// Requests are control frames: {"id", "request": "hello" | "run" | "stop" | "probe" | "inspect" |
-// "doctor", ..}. Each is answered by {"id", "reply"}, {"id", "result"} or {"id", "error"}. While a
-// run goes on its
-// {"run"}, {"note"} and {"text"} frames and its events come between. The end of standard input ends
-// the run and the agent: nothing is left behind when the desktop goes.
+// Requests are control frames {"id", "request": NAME, ..}. Each is answered by {"id", "reply"} or
+// {"id", "error"}:
+//   hello                                     {"version", "protocol", "pid", "monotonic_ns",
+//   "wall_ms"} inspect {"model"}   probe {"folder"}   doctor {"folder", "model", "config"} run
+//   {"model", "audio", "config", ..}      answered by {"id", "result"} when the run is over. Its
+//                                             {"run"}, {"note"}, {"text"} and event frames come
+//                                             before. It ends with the link.
+//   run {.., "spool": true, "limit_s"}        answered at once by {"run_id"}. The run is a process
+//   of
+//                                             its own, which goes on when the link drops, and stops
+//                                             after limit_s seconds. Its stream, which ends with a
+//                                             {"result"} or {"error"} without id, is handed over.
+//   attach {"run_id", "from"}                 hands it over from a byte on: the sum of the sizes of
+//                                             the run's frames that were received so far.
+//   runs                                      {"runs": [{"run_id", "bytes", "alive",
+//   "changed_at"}]} forget {"run_id"}                         what was fetched whole is removed.
+//   stop                                      ends the run of this link.
+// Runs that nobody fetches are removed after a week.
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
+#include <chrono>
+#include <ctime>
 #include <thread>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include "device_agent/agent/doctor_report.h"
-#include "device_agent/agent/run_job.h"
+#include "device_agent/agent/run_order.h"
+#include "device_agent/agent/spool_relay.h"
+#include "device_agent/agent/start_spooled.h"
 #include "device_agent/agent/verbs.h"
 #include "device_agent/probes/quick_probe.h"
+#include "sim_engine/base/args.h"
 #include "sim_engine/model/card_catalog.h"
 #include "sim_engine/model/card_json.h"
 #include "sim_engine/plan/knobs.h"
@@ -32,22 +49,19 @@ using base::Error;
 using base::ErrorCode;
 using base::Result;
 
-Json errorJson(const Error& e) {
-    return {
-        {"code", static_cast<int>(e.code)}, {"what", e.what}, {"where", e.where}, {"mend", e.mend}};
-}
-
 Error usage(std::string what, std::string where) {
     return {ErrorCode::Usage, std::move(what), std::move(where), "see the protocol beside serve"};
 }
 
-std::string textAt(const Json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+std::int64_t nanoseconds(clockid_t clock) {
+    timespec t{};
+    ::clock_gettime(clock, &t);
+    return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
 }
 
 class Server {
 public:
+    explicit Server(std::string spoolFolder) : m_spoolFolder(std::move(spoolFolder)) {}
     ~Server() {
         m_stop.store(true);
         joinRun();
@@ -80,13 +94,24 @@ private:
             return reply(
                 id, {{"version", SHARDSCOPE_VERSION},
                      {"protocol", trace::kFrameVersion},
-                     {"pid", ::getpid()}});
+                     {"pid", ::getpid()},
+                     {"monotonic_ns", nanoseconds(CLOCK_MONOTONIC)},
+                     {"wall_ms", nanoseconds(CLOCK_REALTIME) / 1'000'000}});
         if (name == "stop") {
             m_stop.store(true);
+            if (m_relay)
+                m_relay->stopRun();
             return reply(id, Json::object());
         }
         if (name == "run")
-            return startRun(id, request);
+            return request.value("spool", Json()) == true ? startSpooledRun(id, request)
+                                                          : startRun(id, request);
+        if (name == "attach")
+            return attach(id, textAt(request, "run_id"), numberAt(request, "from").value_or(0));
+        if (name == "runs")
+            return answer(id, runs());
+        if (name == "forget")
+            return answer(id, forget(textAt(request, "run_id")));
         if (name == "probe")
             return answer(id, probe(textAt(request, "folder")));
         if (name == "doctor")
@@ -125,33 +150,67 @@ private:
         return model::toJson(*card);
     }
 
-    static Result<RunJob> jobOf(const Json& request) {
-        RunJob job;
-        job.request.modelPath = textAt(request, "model");
-        job.request.audioPath = textAt(request, "audio");
-        const auto raw = request.find("raw_greedy");
-        job.request.rawGreedy = raw != request.end() && raw->is_boolean() && raw->get<bool>();
-        if (const auto ids = request.find("prompt_ids"); ids != request.end() && ids->is_array())
-            for (const Json& id : *ids) {
-                if (!id.is_number_integer() || job.request.promptIds.size() >= 4096)
-                    return usage("not a list of token ids", "prompt_ids");
-                job.request.promptIds.push_back(id.get<tokenizer::Token>());
-            }
-        if (const auto config = request.find("config"); config != request.end()) {
-            auto parsed = plan::configFromJson(*config);
-            if (!parsed)
-                return parsed.error();
-            job.config = std::move(*parsed);
-            job.config.promptTokens = 0; // follows from the ids
-        }
-        return job;
+    /// The folder is made when it is first needed, and old runs are swept then.
+    Result<Spool> spool() const {
+        constexpr std::chrono::hours kKept{7 * 24};
+        auto spool = Spool::open(m_spoolFolder.empty() ? Spool::standardFolder() : m_spoolFolder);
+        if (spool)
+            spool->sweep(kKept);
+        return spool;
     }
+    void startSpooledRun(const Json& id, const Json& request) {
+        if (isBusy())
+            return fail(id, usage("a run is under way", "run"));
+        auto folder = spool();
+        if (!folder)
+            return fail(id, folder.error());
+        auto run = startSpooled(*folder, request);
+        if (!run)
+            return fail(id, run.error());
+        attach(id, *run, 0);
+    }
+    void attach(const Json& id, const std::string& run, std::int64_t from) {
+        if (isBusy())
+            return fail(id, usage("a run is under way", "attach"));
+        auto folder = spool();
+        auto path = folder ? folder->pathOf(run) : Result<std::string>(folder.error());
+        if (!path)
+            return fail(id, path.error());
+        auto relay = SpoolRelay::open(*path, base::Bytes(from), m_out);
+        if (!relay)
+            return fail(id, relay.error());
+        m_relay = std::move(*relay);
+        reply(id, {{"run_id", run}});
+        m_relay->start();
+    }
+    Result<Json> runs() const {
+        auto folder = spool();
+        if (!folder)
+            return folder.error();
+        Json list = Json::array();
+        for (const SpooledRun& run : folder->runs())
+            list.push_back(
+                {{"run_id", run.id},
+                 {"bytes", run.bytes.value},
+                 {"alive", run.isAlive},
+                 {"changed_at", run.changedAt}});
+        return Json{{"runs", std::move(list)}};
+    }
+    Result<Json> forget(const std::string& run) const {
+        auto folder = spool();
+        if (!folder)
+            return folder.error();
+        if (const auto status = folder->forget(run); !status)
+            return status.error();
+        return Json::object();
+    }
+    bool isBusy() const { return m_running.load() || (m_relay && !m_relay->isOver()); }
 
     void startRun(const Json& id, const Json& request) {
-        if (m_running.load())
+        if (isBusy())
             return fail(id, usage("a run is under way", "run"));
         joinRun();
-        auto job = jobOf(request);
+        auto job = jobFromJson(request);
         if (!job)
             return fail(id, job.error());
         m_stop.store(false);
@@ -185,22 +244,40 @@ private:
         m_out.control({{"id", id}, {"reply", document}});
     }
     void fail(const Json& id, const Error& error) {
-        m_out.control({{"id", id}, {"error", errorJson(error)}});
+        m_out.control({{"id", id}, {"error", toJson(error)}});
     }
 
-    FrameOut m_out{STDOUT_FILENO};
+    std::string m_spoolFolder; ///< empty: the standard one
+    DescriptorSink m_wire{STDOUT_FILENO};
+    FrameOut m_out{m_wire};
     trace::FrameReader m_reader;
     std::atomic<bool> m_stop{false};
     std::atomic<bool> m_running{false};
     std::thread m_run;
+    std::unique_ptr<SpoolRelay> m_relay;
 };
 
 } // namespace
 
 Result<int> serveVerb(Words words) {
-    if (!words.empty())
-        return Error{ErrorCode::Usage, "serve takes no flags", words[0], "leave it out"};
-    Server().serve();
+    const std::vector<base::Flag> flags{
+        {"--spool", "DIR", "where runs that outlive their link are kept"},
+        {"--help", "", "this text"}};
+    auto args = base::Args::parse(words, flags);
+    if (!args)
+        return args.error();
+    if (args->has("--help")) {
+        std::printf(
+            "shardscope-agent serve [--spool DIR]\n\nSpeaks with the desktop on standard input and "
+            "output; opens no port. Runs that are\nto outlive their link are kept in DIR "
+            "(default: %s).\n",
+            Spool::standardFolder().c_str());
+        return 0;
+    }
+    if (!args->rest().empty())
+        return Error{
+            ErrorCode::Usage, "a word that belongs to no flag", args->rest()[0], "see --help"};
+    Server(args->valueOr("--spool", "")).serve();
     return 0;
 }
 

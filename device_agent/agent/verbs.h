@@ -19,5 +19,6 @@ base::Result<int> inspectVerb(Words words);
 base::Result<int> probeVerb(Words words);
 base::Result<int> quantizeVerb(Words words);
 base::Result<int> serveVerb(Words words);
+base::Result<int> spoolVerb(Words words);
 
 } // namespace shardscope::agent
