@@ -10,11 +10,13 @@ namespace shardscope::app {
 
 namespace {
 
-constexpr std::array<Verb, 6> kVerbs{{
+constexpr std::array<Verb, 7> kVerbs{{
     {"plan", "--model M --board B [knobs]", "Does this model fit this board, and what is the peak?",
      planManual, planVerb},
     {"simulate", "--model M --board B [knobs]",
      "How fast would it run, where would it wait? Nothing is run.", simulateManual, simulateVerb},
+    {"sweep", "--model M --board B [--over KNOB]",
+     "What one knob does, value by value: a table and a picture.", sweepManual, sweepVerb},
     {"tune", "--model M --board B [knobs]", "Which settings are best, for each amount of memory?",
      tuneManual, tuneVerb},
     {"run", "--board local|USER@HOST --model M --audio A [knobs]",

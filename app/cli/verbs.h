@@ -35,6 +35,7 @@ base::Error unknownWord(const std::string& word);
 
 int planVerb(const Words& words);
 int simulateVerb(const Words& words);
+int sweepVerb(const Words& words);
 int tuneVerb(const Words& words);
 int runRunVerb(const Words& words);
 int runsVerb(const Words& words);
@@ -42,6 +43,7 @@ int boardsVerb(const Words& words);
 
 std::string planManual();
 std::string simulateManual();
+std::string sweepManual();
 std::string tuneManual();
 std::string runManual();
 std::string runsManual();

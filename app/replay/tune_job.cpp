@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim_engine/analyze/summary.h"
-#include "sim_engine/plan/plan.h"
+#include "sim_engine/plan/drafts.h"
 
 namespace shardscope::app {
 
@@ -17,10 +17,10 @@ using analyze::TuneResult;
 namespace {
 
 TuneFigures figuresOf(
-    const std::shared_ptr<const model::ModelCard>& card, const plan::BoardProfile& board,
-    const sim::Workload& workload, const plan::RunConfig& config) {
+    plan::Drafts& drafts, const plan::BoardProfile& board, const sim::Workload& workload,
+    const plan::RunConfig& config) {
     TuneFigures f;
-    const auto planned = plan::plan(card, config, board);
+    const auto planned = plan::plan(drafts, config, board);
     if (!planned)
         return f;
     if (const auto* why = std::get_if<plan::Infeasible>(&*planned)) {
@@ -46,7 +46,8 @@ TuneFigures figuresOf(
 analyze::Predict simulatedFigures(
     std::shared_ptr<const model::ModelCard> card, const plan::BoardProfile& board,
     const sim::Workload& workload, std::function<bool()> cancelled) {
-    return [card = std::move(card), board, workload, cancelled = std::move(cancelled)](
+    return [drafts = std::make_shared<plan::Drafts>(std::move(card)), board, workload,
+            cancelled = std::move(cancelled)](
                std::span<const plan::RunConfig> configs) -> std::vector<TuneFigures> {
         std::vector<TuneFigures> all(configs.size());
         std::atomic<std::size_t> next{0};
@@ -57,7 +58,7 @@ analyze::Predict simulatedFigures(
                     ended = true;
                     return;
                 }
-                all[i] = figuresOf(card, board, workload, configs[i]);
+                all[i] = figuresOf(*drafts, board, workload, configs[i]);
             }
         };
         {

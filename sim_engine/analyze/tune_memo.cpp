@@ -52,21 +52,31 @@ void TuneMemo::remember(const std::string& key, Bytes budget, const TuneFigures&
 }
 
 void TuneMemo::predictMissing(std::span<const plan::RunConfig> configs) {
-    std::vector<plan::RunConfig> missing;
-    std::vector<std::string> keys;
+    struct Asked {
+        std::string key;
+        plan::RunConfig config;
+    };
+    std::vector<Asked> missing;
     std::set<std::pair<std::string, Bytes>> asked;
     for (const plan::RunConfig& config : configs) {
         std::string key = keyOf(config);
         if (find(key, budgetOf(config)) || !asked.emplace(key, budgetOf(config)).second)
             continue;
-        missing.push_back(config);
-        keys.push_back(std::move(key));
+        missing.push_back({std::move(key), config});
     }
+    // Settings that differ in the budget alone follow each other: a predictor may gain by that.
+    std::stable_sort(missing.begin(), missing.end(), [](const Asked& a, const Asked& b) {
+        return a.key < b.key;
+    });
+    std::vector<plan::RunConfig> batch;
     for (std::size_t first = 0; first < missing.size() && !m_ended; first += kBatch) {
         const std::size_t count = std::min(kBatch, missing.size() - first);
-        const auto figures = m_predict(std::span(missing).subspan(first, count));
+        batch.clear();
+        for (std::size_t i = 0; i < count; ++i)
+            batch.push_back(missing[first + i].config);
+        const auto figures = m_predict(batch);
         for (std::size_t i = 0; i < std::min(count, figures.size()); ++i)
-            remember(keys[first + i], budgetOf(missing[first + i]), figures[i]);
+            remember(missing[first + i].key, budgetOf(batch[i]), figures[i]);
         m_tried += static_cast<std::int64_t>(std::min(count, figures.size()));
         m_ended = figures.size() < count || !m_goOn();
     }
