@@ -97,6 +97,9 @@ EngineRun runModel(
         run.status = engine.error();
         return run;
     }
+    run.loader = (*engine)->loader();
+    run.loaderReason = (*engine)->loaderReason();
+    run.notes = (*engine)->notes();
     agent::TextStream text((*engine)->vocabulary(), {});
     collector.addSink(text);
     collector.start();

@@ -32,6 +32,9 @@ struct EngineRun {
     trace::Trace trace;
     std::string text;
     std::vector<std::uint32_t> tokens;
+    plan::Loader loader = plan::Loader::Auto;
+    std::string loaderReason;
+    std::vector<std::string> notes;
     std::optional<tokenizer::DetectedLanguage> language;
 };
 

@@ -8,12 +8,14 @@
 namespace shardscope::engine {
 
 /// Reads whole pages into the arena past the page cache, one request at a time.
-class DirectLoader final : public ShardLoader {
+class DirectLoader final : public SerialLoader {
 public:
     DirectLoader(const WeightFile& file, int descriptor) : m_file(file), m_fd(descriptor) {}
 
-    base::Status load(const plan::Shard& shard, std::byte* place) override;
     plan::Loader kind() const override { return plan::Loader::Direct; }
+
+protected:
+    base::Status load(const plan::Shard& shard, std::byte* place) override;
 
 private:
     base::Status read(const PageSpan& pages, std::byte* place) const;

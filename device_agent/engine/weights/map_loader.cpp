@@ -24,6 +24,9 @@ base::Status MapLoader::release(const plan::Shard& shard, std::byte* place) {
     const int flags = MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS;
     if (::mmap(place, shard.held.size(), PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
         return m_file.readError(base::Bytes(0), errno);
+    for (const plan::Extent& e : shard.extents)
+        if (m_cache.leaves(shard))
+            dropFromCache(m_file, pagesOf(e));
     return {};
 }
 

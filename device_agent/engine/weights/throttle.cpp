@@ -6,19 +6,17 @@
 
 namespace shardscope::engine {
 
-void Throttle::begin() {
-    if (m_rate > 0)
-        m_begin = Clock::now();
-}
-
-void Throttle::end(base::Bytes bytes, const std::atomic<bool>* stop) const {
-    if (m_rate <= 0)
+void Throttle::deliver(Clock::time_point asked, base::Bytes bytes, const std::atomic<bool>* stop) {
+    if (!isOn())
         return;
     constexpr auto kSlice = std::chrono::milliseconds(20);
-    const auto until =
-        m_begin + std::chrono::nanoseconds(static_cast<std::int64_t>(bytes.real() / m_rate * 1e9));
-    while (Clock::now() < until && !(stop && stop->load(std::memory_order_relaxed)))
-        std::this_thread::sleep_until(std::min(until, Clock::now() + kSlice));
+    m_free = std::max(m_free, asked) +
+             std::chrono::nanoseconds(static_cast<std::int64_t>(bytes.real() / m_rate * 1e9));
+    for (auto now = Clock::now(); now < m_free; now = Clock::now()) {
+        if (stop && stop->load(std::memory_order_relaxed))
+            return;
+        std::this_thread::sleep_until(std::min(m_free, now + kSlice));
+    }
 }
 
 } // namespace shardscope::engine

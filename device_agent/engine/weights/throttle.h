@@ -9,23 +9,24 @@
 
 namespace shardscope::engine {
 
-/// Makes reads as slow as a device of so many bytes per second: `--emulate-read`. One reader at a
-/// time, as one device has. Thread-compatible.
+/// Makes reads as slow as a device of so many bytes per second: `--emulate-read`. The device serves
+/// one read after the other, each from when it was asked for or the one before it ends. A sleep
+/// that took too long is made up for by the next read. Thread-compatible.
 class Throttle {
 public:
+    using Clock = std::chrono::steady_clock;
+
     explicit Throttle(std::optional<base::Bytes> bytesPerSecond)
         : m_rate(bytesPerSecond ? bytesPerSecond->real() : 0) {}
 
-    /// Called before a read.
-    void begin();
-    /// Called after a read of `bytes`: sleeps for what the device would still have needed.
-    /// `stop` (may be null) ends the sleep early.
-    void end(base::Bytes bytes, const std::atomic<bool>* stop = nullptr) const;
+    bool isOn() const { return m_rate > 0; }
+    /// Called after a read of `bytes` that was asked for then: sleeps until the device would have
+    /// ended it. `stop` (may be null) ends the sleep early.
+    void deliver(Clock::time_point asked, base::Bytes bytes, const std::atomic<bool>* stop);
 
 private:
-    using Clock = std::chrono::steady_clock;
     double m_rate;
-    Clock::time_point m_begin;
+    Clock::time_point m_free{}; ///< when the device has ended what it was asked for
 };
 
 } // namespace shardscope::engine

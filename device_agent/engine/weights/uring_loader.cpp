@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <sys/uio.h>
-
-#include "device_agent/engine/weights/open_uring.h"
 
 namespace shardscope::engine {
 
 using base::Bytes;
 using base::Error;
 using base::ErrorCode;
+using base::Result;
 using base::Status;
 
 namespace {
@@ -25,20 +25,12 @@ Error refused(int negativeErrno) {
 
 } // namespace
 
-base::Result<std::unique_ptr<ShardLoader>>
-UringLoader::create(const plan::Plan& plan, WeightFile& file, const Arena& arena) {
-    auto fd = file.directDescriptor();
-    if (!fd)
-        return fd.error();
-    std::unique_ptr<UringLoader> loader(new UringLoader(file, *fd));
-    if (Status status = loader->open(plan, arena); !status)
-        return status.error();
-    return std::unique_ptr<ShardLoader>(std::move(loader));
+Result<OpenedUring> openUring(const plan::Plan& plan, WeightFile& file, const Arena& arena) {
+    return UringLoader::create(plan, file, arena);
 }
 
-base::Result<std::unique_ptr<ShardLoader>>
-openUring(const plan::Plan& plan, WeightFile& file, const Arena& arena) {
-    return UringLoader::create(plan, file, arena);
+UringLoader::UringLoader(const WeightFile& file, int descriptor) : m_file(file), m_fd(descriptor) {
+    std::iota(m_free.begin(), m_free.end(), 0u);
 }
 
 UringLoader::~UringLoader() {
@@ -46,73 +38,115 @@ UringLoader::~UringLoader() {
         ::io_uring_queue_exit(&m_ring);
 }
 
-Status UringLoader::open(const plan::Plan& plan, const Arena& arena) {
+Result<OpenedUring>
+UringLoader::create(const plan::Plan& plan, WeightFile& file, const Arena& arena) {
+    auto fd = file.directDescriptor();
+    if (!fd)
+        return fd.error();
+    std::unique_ptr<UringLoader> loader(new UringLoader(file, *fd));
+    if (Status status = loader->open(); !status)
+        return status.error();
+    std::string note = loader->registerSlots(plan, arena);
+    if (!loader->m_registered.empty())
+        if (Status status = loader->tryRead(loader->m_registered[0].begin); !status)
+            return status.error();
+    return OpenedUring{std::move(loader), std::move(note)};
+}
+
+Status UringLoader::open() {
     // liburing gives -errno and leaves errno alone. EPERM, ENOSYS and ENOMEM are everyday answers.
     if (const int error = ::io_uring_queue_init(kDepth, &m_ring, 0); error < 0)
         return refused(error);
     m_isOpen = true;
-    if (Status status = tryRead(); !status)
-        return status;
-    // No allocation while tokens are decoded: room for the pieces of the largest shard.
-    std::size_t most = 0;
-    for (const plan::Shard& shard : plan.shards)
-        most = std::max(most, shard.held.size() / kPiece.size() + 2 * shard.extents.size() + 1);
-    m_pieces.reserve(most);
-    registerSlots(plan, arena);
-    return {};
+    const std::unique_ptr<void, decltype(&std::free)> page(
+        std::aligned_alloc(plan::kPage, plan::kPage), &std::free);
+    return tryRead(static_cast<std::byte*>(page.get()));
 }
 
 /// A ring can be made where no read goes through it.
-Status UringLoader::tryRead() {
-    const std::unique_ptr<void, decltype(&std::free)> page(
-        std::aligned_alloc(plan::kPage, plan::kPage), &std::free);
-    m_pieces.assign(1, {static_cast<std::byte*>(page.get()), Bytes(0), Bytes(plan::kPage)});
-    return perform();
+Status UringLoader::tryRead(std::byte* to) {
+    plan::Shard page;
+    page.extents = {{Bytes(0), Bytes(plan::kPage), Bytes(0)}};
+    begin(page, to);
+    for (;;) {
+        const auto isDone = advance();
+        if (!isDone)
+            return isDone.error();
+        if (*isDone)
+            return {};
+    }
 }
 
-void UringLoader::registerSlots(const plan::Plan& plan, const Arena& arena) {
+std::string UringLoader::registerSlots(const plan::Plan& plan, const Arena& arena) {
     std::vector<iovec> buffers;
     for (const plan::Block& block : plan.blocks)
         if (block.region == model::Region::StreamSlots && buffers.size() < UIO_MAXIOV)
             buffers.push_back({arena.at(block.offset), block.bytes.size()});
-    if (buffers.empty() || ::io_uring_register_buffers(
-                               &m_ring, buffers.data(), static_cast<unsigned>(buffers.size())) < 0)
-        return; // the limit on locked memory: plain requests do the same, a little slower
+    if (buffers.empty())
+        return {};
+    const int error =
+        ::io_uring_register_buffers(&m_ring, buffers.data(), static_cast<unsigned>(buffers.size()));
+    // Plain requests do the same, a little slower.
+    if (error < 0)
+        return std::string("uring without registered buffers: ") + std::strerror(-error) +
+               (error == -ENOMEM ? " (ulimit -l)" : "");
     for (const iovec& b : buffers) {
-        auto* begin = static_cast<std::byte*>(b.iov_base);
-        m_registered.push_back({begin, begin + b.iov_len});
+        auto* first = static_cast<std::byte*>(b.iov_base);
+        m_registered.push_back({first, first + b.iov_len});
+    }
+    return {};
+}
+
+void UringLoader::begin(const plan::Shard& shard, std::byte* place) {
+    loadAt(m_end++) = {&shard, place, 0, Bytes(0), 0};
+}
+
+Result<bool> UringLoader::advance() {
+    supply();
+    const Load& oldest = loadAt(m_first);
+    if (oldest.underWay > 0)
+        if (Status status = collect(); !status) {
+            m_gaveUp = true;
+            // Their memory must not be reused before the others are back.
+            while (m_freeCount < kDepth && wait().ok())
+                (void)takeAll();
+            return status.error();
+        }
+    supply();
+    if (oldest.underWay > 0 || !isCut(oldest))
+        return false;
+    ::io_uring_submit(&m_ring); // what supply() prepared must not wait for the next load
+    ++m_first;
+    return true;
+}
+
+void UringLoader::supply() {
+    while (m_freeCount > 0 && !m_gaveUp) {
+        while (m_cutting != m_end && isCut(loadAt(m_cutting)))
+            ++m_cutting;
+        if (m_cutting == m_end)
+            return;
+        const unsigned slot = m_free[--m_freeCount];
+        m_pieces[slot] = cut(loadAt(m_cutting));
+        submit(slot);
     }
 }
 
-Status UringLoader::load(const plan::Shard& shard, std::byte* place) {
-    m_pieces.clear();
-    for (const plan::Extent& e : shard.extents)
-        cut(pagesOf(e), place);
-    return perform();
-}
-
-void UringLoader::cut(const PageSpan& pages, std::byte* place) {
-    for (Bytes done; done < pages.bytes; done += kPiece)
-        m_pieces.push_back(
-            {place + (pages.place + done).value, pages.fileOffset + done,
-             std::min(kPiece, pages.bytes - done)});
-}
-
-Status UringLoader::perform() {
-    std::size_t next = 0, underWay = 0;
-    Status status;
-    while ((status.ok() && next < m_pieces.size()) || underWay > 0) {
-        for (; status.ok() && next < m_pieces.size() && underWay < kDepth; ++next, ++underWay)
-            submit(next);
-        if (const int n = ::io_uring_submit_and_wait(&m_ring, 1); n < 0 && n != -EINTR)
-            return refused(n);
-        if (Status done = complete(underWay); !done && status.ok())
-            status = done; // the others must still come back before their memory is reused
+UringLoader::Piece UringLoader::cut(Load& load) const {
+    const PageSpan pages = pagesOf(load.shard->extents[load.extent]);
+    const Bytes bytes = std::min(kPiece, pages.bytes - load.cut);
+    const Piece piece{
+        load.place + (pages.place + load.cut).value, pages.fileOffset + load.cut, bytes, &load};
+    load.cut += bytes;
+    ++load.underWay;
+    if (load.cut == pages.bytes) {
+        load.cut = Bytes(0);
+        ++load.extent;
     }
-    return status;
+    return piece;
 }
 
-void UringLoader::submit(std::size_t slot) {
+void UringLoader::submit(unsigned slot) {
     const Piece& p = m_pieces[slot];
     io_uring_sqe* sqe = ::io_uring_get_sqe(&m_ring); // never null: kDepth entries, kDepth under way
     const auto bytes = static_cast<unsigned>(p.bytes.value);
@@ -124,30 +158,45 @@ void UringLoader::submit(std::size_t slot) {
     ::io_uring_sqe_set_data64(sqe, slot);
 }
 
-Status UringLoader::complete(std::size_t& underWay) {
+Status UringLoader::collect() {
+    if (Status status = wait(); !status)
+        return status;
+    return takeAll();
+}
+
+Status UringLoader::wait() {
+    const int n = ::io_uring_submit_and_wait(&m_ring, 1);
+    return n < 0 && n != -EINTR ? Status(refused(n)) : Status();
+}
+
+Status UringLoader::takeAll() {
     Status status;
     io_uring_cqe* cqe = nullptr;
     while (::io_uring_peek_cqe(&m_ring, &cqe) == 0) {
-        Piece& p = m_pieces[static_cast<std::size_t>(::io_uring_cqe_get_data64(cqe))];
-        const auto slot = static_cast<std::size_t>(::io_uring_cqe_get_data64(cqe));
-        const int n = cqe->res;
+        const auto slot = static_cast<unsigned>(::io_uring_cqe_get_data64(cqe));
+        const int result = cqe->res;
         ::io_uring_cqe_seen(&m_ring, cqe);
-        const Bytes end = std::min(p.fileOffset + p.bytes, m_file.size());
-        if (n == -EINTR || n == -EAGAIN) {
-            submit(slot);
-        } else if (n <= 0) {
-            --underWay;
-            status = m_file.readError(p.fileOffset, -n);
-        } else if (p.fileOffset + Bytes(n) < end) {
-            p.to += n; // a short read: the rest of the piece
-            p.fileOffset += Bytes(n);
-            p.bytes -= Bytes(n);
-            submit(slot);
-        } else {
-            --underWay;
-        }
+        if (Status taken = take(slot, result); !taken && status.ok())
+            status = taken;
     }
     return status;
+}
+
+Status UringLoader::take(unsigned slot, int n) {
+    Piece& p = m_pieces[slot];
+    const Bytes end = std::min(p.fileOffset + p.bytes, m_file.size());
+    const bool again = n == -EINTR || n == -EAGAIN;
+    if (!m_gaveUp && (again || (n > 0 && p.fileOffset + Bytes(n) < end))) {
+        const Bytes done(std::max(0, n)); // a short read: the rest of the piece
+        p.to += done.value;
+        p.fileOffset += done;
+        p.bytes -= done;
+        submit(slot);
+        return {};
+    }
+    m_free[m_freeCount++] = slot;
+    --p.load->underWay;
+    return n > 0 || again ? Status() : m_file.readError(p.fileOffset, -n);
 }
 
 int UringLoader::registeredIndex(const Piece& piece) const {

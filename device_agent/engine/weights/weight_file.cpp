@@ -33,9 +33,12 @@ base::Result<WeightFile> WeightFile::open(const std::string& path) {
 
 WeightFile::WeightFile(WeightFile&& other) noexcept
     : m_path(std::move(other.m_path)), m_fd(std::exchange(other.m_fd, -1)),
-      m_directFd(std::exchange(other.m_directFd, -1)), m_size(other.m_size) {}
+      m_directFd(std::exchange(other.m_directFd, -1)), m_leavesNoPages(other.m_leavesNoPages),
+      m_size(other.m_size) {}
 
 WeightFile::~WeightFile() {
+    if (m_fd >= 0 && m_leavesNoPages)
+        ::posix_fadvise(m_fd, 0, 0, POSIX_FADV_DONTNEED);
     for (const int fd : {m_fd, m_directFd})
         if (fd >= 0)
             ::close(fd);
@@ -60,6 +63,10 @@ Error WeightFile::readError(Bytes offset, int code) const {
         ErrorCode::Failed, code ? std::strerror(code) : "the file became shorter",
         base::formatted("%s at offset %lld", m_path.c_str(), static_cast<long long>(offset.value)),
         "check the file and the storage"};
+}
+
+void WeightFile::readNoFurther() {
+    ::posix_fadvise(m_fd, 0, 0, POSIX_FADV_RANDOM);
 }
 
 base::Result<int> WeightFile::directDescriptor() {

@@ -32,12 +32,18 @@ public:
     /// alone can succeed where every read fails.
     base::Result<int> directDescriptor();
 
+    /// From now on reads through the page cache bring in what was asked for and no more.
+    void readNoFurther();
+    /// Gives all its pages in the page cache back when the file is closed.
+    void leaveNoPages() { m_leavesNoPages = true; }
+
 private:
     WeightFile(std::string path, int fd, base::Bytes size)
         : m_path(std::move(path)), m_fd(fd), m_size(size) {}
     std::string m_path;
     int m_fd = -1;
     int m_directFd = -1;
+    bool m_leavesNoPages = false;
     base::Bytes m_size;
 };
 

@@ -4,7 +4,7 @@
 
 namespace shardscope::engine {
 
-base::Result<std::unique_ptr<ShardLoader>> openUring(const plan::Plan&, WeightFile&, const Arena&) {
+base::Result<OpenedUring> openUring(const plan::Plan&, WeightFile&, const Arena&) {
     return base::Error{
         base::ErrorCode::Failed, "this agent was built without liburing", "--loader uring",
         "use --loader direct"};

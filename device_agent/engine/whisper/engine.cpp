@@ -65,7 +65,8 @@ public:
 
     const tokenizer::Vocabulary& vocabulary() const override { return m_run.vocabulary; }
     plan::Loader loader() const override { return m_loader.loader->kind(); }
-    const std::string& fallback() const override { return m_loader.reason; }
+    const std::string& loaderReason() const override { return m_loader.reason; }
+    const std::vector<std::string>& notes() const override { return m_loader.notes; }
     std::int64_t audioMs() const override {
         return m_run.wav.sampleCount() * 1000 / audio::kSampleRate;
     }
@@ -83,7 +84,7 @@ private:
 };
 
 Status WhisperEngine::prepare() {
-    m_loader = chooseLoader(m_plan, m_file, m_arena);
+    m_loader = chooseLoader(m_plan, m_file, m_arena, m_request.freeRam);
     m_run.prompt = m_request.promptIds;
     if (m_run.prompt.empty()) {
         // One that is found out stands in for English until then.
@@ -132,8 +133,12 @@ Status WhisperEngine::run(const RunClock& clock) {
             return maximum.error();
         m_run.melMaximum = *maximum;
     }
-    IoThread io(m_plan, *m_loader.loader, clock, m_rings.io);
-    RunExecutor executor(m_run, m_file, *m_loader.loader, io, clock, m_rings.compute);
+    const bool isTraced = m_request.isTraced;
+    IoThread io(m_plan, *m_loader.loader, clock, isTraced ? &m_rings.io : nullptr);
+    const auto direct = m_loader.readsPastCache ? m_file.directDescriptor() : Result<int>(-1);
+    RowReader rows(m_file, direct ? *direct : -1);
+    RunExecutor executor(
+        m_run, rows, *m_loader.loader, io, clock, isTraced ? &m_rings.compute : nullptr);
     plan::Walk<RunExecutor>(m_plan, executor).run(windows());
     if (!m_run.status.ok())
         return m_run.status;

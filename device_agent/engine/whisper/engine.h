@@ -27,6 +27,8 @@ struct RunRequest {
     std::string dumpEncoder; ///< file for positions x d f32
     std::string dumpLogits;  ///< file for steps x vocabulary f32
     const std::atomic<bool>* stop = nullptr; ///< set by another thread to end the run
+    std::optional<base::Bytes> freeRam;      ///< that the page cache may use; none: not known
+    bool isTraced = true;                    ///< false: no events, to measure what they cost
 };
 
 /// Where the events of a run go; one ring a thread.
@@ -49,9 +51,11 @@ public:
     virtual base::Status run(const RunClock& clock) = 0;
 
     virtual const tokenizer::Vocabulary& vocabulary() const = 0;
-    /// The loader in use, and why it is not the one asked for (empty: it is).
+    /// The loader in use, and why it is this one.
     virtual plan::Loader loader() const = 0;
-    virtual const std::string& fallback() const = 0;
+    virtual const std::string& loaderReason() const = 0;
+    /// What went otherwise than asked, each with its reason: fall-backs, the use of the page cache.
+    virtual const std::vector<std::string>& notes() const = 0;
     virtual std::int32_t windows() const = 0;
     /// Length of the recording.
     virtual std::int64_t audioMs() const = 0;

@@ -13,7 +13,6 @@ void RunExecutor::evict(base::ShardId shard, const plan::Block& block) {
 
 void RunExecutor::readRows(const model::Op& op, const OpContext& c) {
     std::byte* out = m_run.memory.bytes(model::whisperBuffer(model::WhisperBuffer::Rows)).data();
-    Throttle throttle(m_run.plan.config.emulateRead);
     for (std::int32_t i = 0; i < c.rows(); ++i)
         for (std::size_t table = 0; table < op.rowReads.size(); ++table) {
             const base::TensorId id = op.rowReads[table];
@@ -22,9 +21,9 @@ void RunExecutor::readRows(const model::Op& op, const OpContext& c) {
             const model::TensorInfo& t = m_run.plan.card->tensor(id);
             const std::int64_t row =
                 table == 0 ? m_run.inputs[static_cast<std::size_t>(i)] : c.position + i % c.tokens;
-            throttle.begin();
-            fail(m_file.read(t.offset + t.bytesPerRow() * row, out, t.bytesPerRow()));
-            throttle.end(t.bytesPerRow());
+            const auto asked = Throttle::Clock::now();
+            fail(m_rows.read(table, t.offset + t.bytesPerRow() * row, out, t.bytesPerRow()));
+            m_rowThrottle.deliver(asked, t.bytesPerRow(), nullptr);
             out += t.bytesPerRow().value;
         }
 }

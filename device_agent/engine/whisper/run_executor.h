@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device_agent/engine/weights/io_thread.h"
-#include "device_agent/engine/weights/weight_file.h"
+#include "device_agent/engine/weights/row_reader.h"
 #include "device_agent/engine/whisper/run_state.h"
 #include "sim_engine/plan/walk.h"
 
@@ -11,13 +11,18 @@ namespace shardscope::engine {
 /// The executor with real reads, kernels and memory; see plan::Walk for what it is asked.
 class RunExecutor {
 public:
+    /// `events` may be null: nothing is traced.
     RunExecutor(
-        RunState& run, const WeightFile& file, ShardLoader& loader, IoThread& io,
-        const RunClock& clock, trace::EventRing& events)
-        : m_run(run), m_file(file), m_loader(loader), m_io(io), m_clock(clock), m_events(events) {}
+        RunState& run, RowReader& rows, ShardLoader& loader, IoThread& io, const RunClock& clock,
+        trace::EventRing* events)
+        : m_run(run), m_rows(rows), m_loader(loader), m_io(io), m_clock(clock), m_events(events),
+          m_rowThrottle(run.plan.config.emulateRead) {}
 
     std::uint64_t now() const { return m_clock.now(); }
-    void emit(const trace::Event& event) { m_events.push(event); }
+    void emit(const trace::Event& event) {
+        if (m_events)
+            m_events->push(event);
+    }
     bool goOn() const { return m_run.status.ok() && !m_io.failed() && !stopped(); }
     bool stopped() const {
         return m_run.request.stop && m_run.request.stop->load(std::memory_order_relaxed);
@@ -47,11 +52,12 @@ private:
     }
 
     RunState& m_run;
-    const WeightFile& m_file;
+    RowReader& m_rows;
     ShardLoader& m_loader;
     IoThread& m_io;
     const RunClock& m_clock;
-    trace::EventRing& m_events;
+    trace::EventRing* m_events;
+    Throttle m_rowThrottle;
 };
 
 } // namespace shardscope::engine
