@@ -96,7 +96,9 @@ private slots:
 
     void aFixedCostIsAGapToPhysics() {
         const auto with = [](double ns) {
-            return Case("none", [ns](plan::BoardProfile& b) { b.opFixedNs = ns; }).limits;
+            return Case(
+                       "none", [ns](plan::BoardProfile& b) { b.opFixedNs = b.opFixedAloneNs = ns; })
+                .limits;
         };
         const auto lean = with(0).of(PassKind::Decode), fat = with(200'000).of(PassKind::Decode);
         QCOMPARE(lean.roof, fat.roof);
