@@ -33,7 +33,7 @@
 #include "device_agent/agent/spool_relay.h"
 #include "device_agent/agent/start_spooled.h"
 #include "device_agent/agent/verbs.h"
-#include "device_agent/probes/quick_probe.h"
+#include "device_agent/probes/probe.h"
 #include "sim_engine/base/args.h"
 #include "sim_engine/model/card_catalog.h"
 #include "sim_engine/model/card_json.h"
@@ -113,7 +113,7 @@ private:
         if (name == "forget")
             return answer(id, forget(textAt(request, "run_id")));
         if (name == "probe")
-            return answer(id, probe(textAt(request, "folder")));
+            return answer(id, probe(request));
         if (name == "doctor")
             return answer(id, doctor(request));
         if (name == "inspect")
@@ -121,8 +121,11 @@ private:
         fail(id, usage("there is no such request", name));
     }
 
-    static Result<Json> probe(const std::string& folder) {
-        auto profile = probes::quickProbe(folder.empty() ? "/var/tmp" : folder);
+    /// {"folder", "quick"}, which may be missing: quick unless it is false.
+    static Result<Json> probe(const Json& request) {
+        const auto quick = request.find("quick");
+        const bool isQuick = quick == request.end() || !quick->is_boolean() || quick->get<bool>();
+        auto profile = probes::probe({textAt(request, "folder"), isQuick, {}});
         if (!profile)
             return profile.error();
         return plan::toJson(*profile);

@@ -2,290 +2,181 @@
 #include "device_agent/probes/compute_rates.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <span>
+#include <memory>
 #include <vector>
 
-#include "device_agent/engine/kernels/decode_attention.h"
-#include "device_agent/engine/kernels/elementwise.h"
-#include "device_agent/engine/kernels/encoder_attention.h"
-#include "device_agent/engine/kernels/gemm.h"
-#include "device_agent/engine/kernels/matvec.h"
+#include "device_agent/probes/kernel_rates.h"
 #include "device_agent/probes/mel_rate.h"
+#include "device_agent/probes/rate_board.h"
 #include "device_agent/probes/stopwatch.h"
+#include "sim_engine/base/format.h"
 
 namespace shardscope::probes {
 namespace {
 
-using namespace engine::kernels;
+using engine::kernels::ThreadPool;
+using model::DType;
+using model::KvType;
 using model::OpKind;
+using plan::KernelClass;
 
-constexpr std::size_t kWidth = 384, kHidden = 4 * kWidth, kHeads = 6, kHeadDim = 64;
-constexpr std::size_t kPositions = 1500;
-/// Elements of the matrices of a layer: query, key, value, out, and two of the MLP.
-constexpr std::size_t kLayerElements = 4 * kWidth * kWidth + 2 * kWidth * kHidden;
+constexpr std::size_t kPrefillRows = 4; ///< of a Whisper prompt
 
-std::vector<float> values(std::size_t count) {
-    std::vector<float> v(count);
-    std::uint32_t state = 1;
-    for (float& x : v) {
-        state = state * 1664525u + 1013904223u;
-        x = static_cast<float>(state >> 8) * 0x1p-24f - 0.5f;
+class ComputeProbe {
+public:
+    ComputeProbe(const ComputeOptions& options)
+        : m_options(options), m_kernels(options.threads, options.memory.size()) {
+        m_types = {DType::F32, DType::F16};
+        if (!options.isQuick)
+            for (const DType type :
+                 {DType::Q8_0, DType::Q4_0, DType::Q4_1, DType::Q5_0, DType::Q5_1})
+                m_types.push_back(type);
+        for (unsigned n = 1; n < options.threads; n *= 2)
+            addPool(n);
+        addPool(options.threads);
     }
-    return v;
-}
 
-/// Halves of about 0.001, and so never subnormal, which some processors slow down for.
-std::vector<std::byte> halves(std::size_t count) {
-    std::vector<std::byte> bytes(count * 2);
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto bits = static_cast<std::uint16_t>(0x1400u | (i * 2654435761u >> 20 & 1023u));
-        std::memcpy(&bytes[i * 2], &bits, sizeof bits);
-    }
-    return bytes;
-}
-
-/// The matrices of `layers` layers, one after the other.
-struct Weights {
-    WeightType type = WeightType::F32;
-    std::size_t layers = 1;
-    std::vector<std::byte> bytes;
-
-    Weights(WeightType t, std::size_t n) : type(t), layers(n) {
-        const std::size_t count = kLayerElements * n;
-        if (type == WeightType::F16) {
-            bytes = halves(count);
-            return;
+    base::Status round() {
+        for (const DType type : m_types)
+            products(type);
+        attention();
+        add({KernelClass::Vector, DType::F32}, false, m_kernels.layerNorm(one()));
+        const auto mel = melRate(m_options.folder);
+        if (!mel)
+            return mel.error();
+        m_rates.add({KernelClass::Mel, DType::F32}, false, *mel, 1);
+        for (Scaling& s : m_scaling) {
+            s.product.add(m_kernels.shortProduct(*s.pool));
+            s.stream.add(m_kernels.streamSeconds(*s.pool));
+            s.productBeside.add(m_kernels.productBeside(s.pool->threads()));
+            s.streamBeside.add(m_kernels.streamBeside(s.pool->threads()));
         }
-        const std::vector<float> v = values(count);
-        bytes.resize(count * sizeof(float));
-        std::memcpy(bytes.data(), v.data(), bytes.size());
-    }
-    std::size_t layerBytes() const { return weightBytes(type, kLayerElements); }
-};
-
-/// Takes the matrices of one layer in the order of their ops.
-class LayerReader {
-public:
-    LayerReader(const Weights& weights, std::size_t layer)
-        : m_type(weights.type), m_at(weights.bytes.data() + layer * weights.layerBytes()) {}
-    WeightView next(std::size_t rows, std::size_t cols) {
-        const WeightView view{m_at, m_type, rows, cols};
-        m_at += weightBytes(m_type, rows * cols);
-        return view;
+        m_handOff.add(KernelRates::handOff(*m_scaling.back().pool));
+        m_alone.add(KernelRates::opAlone());
+        m_choice.add(m_kernels.choice());
+        return {};
     }
 
-private:
-    WeightType m_type;
-    const std::byte* m_at;
-};
-
-/// The matrix products and norms of an encoder layer, without its attention.
-class EncoderLayer {
-public:
-    EncoderLayer(std::size_t rows, unsigned threads)
-        : m_rows(rows), m_x(values(rows * kWidth)), m_norm(rows * kWidth), m_hidden(rows * kHidden),
-          m_vectors(values(kHidden)), m_scratch(std::max(
-                                          gemmScratchBytes(kHidden, kWidth, threads),
-                                          gemmScratchBytes(kWidth, kHidden, threads))) {}
-
-    double flops() const { return 2.0 * static_cast<double>(m_rows * kLayerElements); }
-
-    void run(ThreadPool& pool, const Weights& weights) {
-        LayerReader reader(weights, 0);
-        norm(pool);
-        for (int i = 0; i < 3; ++i)
-            product(pool, reader.next(kWidth, kWidth), m_norm, m_hidden, false, false);
-        product(pool, reader.next(kWidth, kWidth), m_norm, m_x, false, true);
-        norm(pool);
-        product(pool, reader.next(kHidden, kWidth), m_norm, m_hidden, true, false);
-        product(pool, reader.next(kWidth, kHidden), m_hidden, m_x, false, true);
+    void writeTo(plan::BoardProfile& board) const {
+        m_rates.writeTo(board);
+        const auto rate = [&](KernelClass kernel, DType type) {
+            return m_rates.rate({kernel, type}, false);
+        };
+        const auto classic = [&](OpKind kind, double wide, double narrow) {
+            board.opsPerSecond[static_cast<std::size_t>(kind)] = {wide, narrow};
+        };
+        const auto pair = [&](OpKind kind, KernelClass kernel) {
+            classic(kind, rate(kernel, DType::F32), rate(kernel, DType::F16));
+        };
+        pair(OpKind::MatMul, KernelClass::MatMul);
+        pair(OpKind::MatVec, KernelClass::MatVec);
+        pair(OpKind::RowGather, KernelClass::RowGather);
+        const double mel = rate(KernelClass::Mel, DType::F32);
+        const double vector = rate(KernelClass::Vector, DType::F32);
+        classic(OpKind::Mel, mel, mel);
+        classic(OpKind::Vector, vector, vector);
+        classic(
+            OpKind::Attention, rate(KernelClass::EncodeAttention, DType::F32),
+            rate(KernelClass::DecodeAttention, DType::F16));
+        writeScaling(board);
+        board.opFixedAloneNs = m_alone.best() * 1e9;
+        board.opFixedNs = board.opFixedAloneNs + m_handOff.best() * 1e9;
+        board.tokenFixedNs = m_choice.best() * 1e9;
+        board.noise = plan::ProbeNoise{m_rates.spread(), 0, 0, {}};
     }
 
 private:
-    const std::byte* vectors() const {
-        return reinterpret_cast<const std::byte*>(m_vectors.data());
-    }
-    void norm(ThreadPool& pool) {
-        layerNorm(
-            pool, m_x.data(), kWidth, m_rows, kWidth, vectors(), vectors(), m_norm.data(), kWidth);
-    }
-    void product(
-        ThreadPool& pool, const WeightView& w, const std::vector<float>& in,
-        std::vector<float>& out, bool gelu, bool residual) {
-        Gemm g;
-        g.a = in.data();
-        g.rows = m_rows;
-        g.lda = w.cols;
-        g.weights = w;
-        g.c = out.data();
-        g.ldc = w.rows;
-        g.epilogue = residual ? residualEpilogue(vectors(), g.c, g.ldc)
-                              : Epilogue{vectors(), gelu, nullptr, 0};
-        gemm(pool, g, m_scratch);
-    }
-    std::size_t m_rows;
-    std::vector<float> m_x, m_norm, m_hidden, m_vectors;
-    std::vector<std::byte> m_scratch;
-};
-
-/// The products and norms of a decoder layer for one token.
-void decoderLayer(ThreadPool& pool, const Weights& weights, std::size_t layer, float* x) {
-    float* const norm = x + kWidth;
-    float* const hidden = norm + kWidth;
-    const auto* const vectors = reinterpret_cast<const std::byte*>(hidden + kHidden);
-    LayerReader reader(weights, layer);
-    const auto project = [&](std::size_t rows, std::size_t cols, const float* in, float* out,
-                             const Epilogue& epilogue) {
-        Matvec m;
-        m.x = in;
-        m.weights = reader.next(rows, cols);
-        m.y = out;
-        m.epilogue = epilogue;
-        matvec(pool, m);
+    struct Scaling {
+        std::unique_ptr<ThreadPool> pool;
+        Rounds product, stream, productBeside, streamBeside;
     };
-    layerNorm(pool, x, kWidth, 1, kWidth, vectors, vectors, norm, kWidth);
-    for (int i = 0; i < 3; ++i)
-        project(kWidth, kWidth, norm, hidden, {vectors, false, nullptr, 0});
-    project(kWidth, kWidth, hidden, x, residualEpilogue(vectors, x, kWidth));
-    layerNorm(pool, x, kWidth, 1, kWidth, vectors, vectors, norm, kWidth);
-    project(kHidden, kWidth, norm, hidden, {vectors, true, nullptr, 0});
-    project(kWidth, kHidden, hidden, x, residualEpilogue(vectors, x, kWidth));
-}
 
-/// One layer of a decoding step that passes over all `weights`.
-CallTimes decodeTimes(ThreadPool& pool, const Weights& weights) {
-    std::vector<float> state = values(2 * kWidth + 2 * kHidden);
-    const CallTimes times = callTimes([&] {
-        for (std::size_t layer = 0; layer < weights.layers; ++layer)
-            decoderLayer(pool, weights, layer, state.data());
-    });
-    const auto layers = static_cast<double>(weights.layers);
-    return {times.median / layers, times.quickest / layers};
-}
+    void addPool(unsigned threads) {
+        m_scaling.push_back({std::make_unique<ThreadPool>(threads), {}, {}, {}, {}});
+    }
+    ThreadPool& one() { return *m_scaling.front().pool; }
+    void add(plan::KernelKey key, bool streamed, const Work& work) {
+        m_rates.add(key, streamed, work.operations, work.seconds);
+    }
+    void products(DType type) {
+        add({KernelClass::MatMul, type}, false, m_kernels.product(one(), type, false));
+        add({KernelClass::DeepMatMul, type}, false, m_kernels.product(one(), type, true));
+        if (type == DType::F32 || type == DType::F16)
+            add({KernelClass::Conv, type}, false, m_kernels.convolution(one(), type));
+        for (const bool streamed : {false, true}) {
+            add({KernelClass::MatVec, type}, streamed, m_kernels.matvec(one(), type, 1, streamed));
+            add({KernelClass::RowsMatVec, type}, streamed,
+                m_kernels.matvec(one(), type, kPrefillRows, streamed));
+        }
+        add({KernelClass::SharedAttention, type}, false, m_kernels.sharedAttention(one(), type));
+        add({KernelClass::RowGather, type}, false, m_kernels.rowGather(one(), type));
+    }
+    void attention() {
+        add({KernelClass::EncodeAttention, DType::F32}, false, m_kernels.encodeAttention(one()));
+        std::vector<KvType> types{KvType::F32, KvType::F16};
+        if (!m_options.isQuick)
+            types.insert(types.end(), {KvType::Q8, KvType::Q4});
+        for (const KvType type : types)
+            for (const bool streamed : {false, true})
+                add({KernelClass::DecodeAttention, plan::dtypeOf(type)}, streamed,
+                    m_kernels.decodeAttention(one(), type, streamed));
+    }
+    /// What `n` threads gain: by the clock on the wall, unless other programs held them up so much
+    /// that what they take from each other says more.
+    static double gain(
+        unsigned n, const Rounds& one, const Rounds& all, const Rounds& oneBeside,
+        const Rounds& allBeside) {
+        constexpr double kHeldUp = 0.8;
+        const double wall = one.best() / all.best();
+        const double beside = n * oneBeside.best() / allBeside.best();
+        return n > 1 && wall < kHeldUp * beside ? beside : wall;
+    }
+    void writeScaling(plan::BoardProfile& board) const {
+        const Scaling& first = m_scaling.front();
+        const double memory =
+            m_kernels.streamBytes() / std::min(first.stream.best(), first.streamBeside.best());
+        for (const Scaling& s : m_scaling) {
+            const unsigned n = s.pool->threads();
+            board.threadScaling.push_back(
+                {static_cast<std::int32_t>(n),
+                 gain(n, first.product, s.product, first.productBeside, s.productBeside),
+                 memory * gain(n, first.stream, s.stream, first.streamBeside, s.streamBeside)});
+        }
+        const plan::ThreadPoint& last = board.threadScaling.back();
+        board.memoryBytesPerSecond = memory;
+        board.memoryScale = std::max(1.0, last.memoryBytesPerSecond / memory);
+        if (last.threads > 1)
+            board.threadEfficiency =
+                std::clamp((last.computeSpeedUp - 1) / (last.threads - 1), 0.0, 1.0);
+    }
 
-double encoderAttentionRate(ThreadPool& pool, std::size_t positions) {
-    const std::vector<float> q = values(positions * kHeadDim);
-    std::vector<float> out(q.size());
-    std::vector<std::byte> scratch(encoderAttentionScratchBytes(positions, kHeadDim, 1));
-    const EncoderAttention attention{q.data(),   kHeadDim, q.data(),  kHeadDim, q.data(), kHeadDim,
-                                     out.data(), kHeadDim, positions, 1,        kHeadDim, 0.125f};
-    const double seconds = medianSeconds([&] { encoderAttention(pool, attention, scratch); });
-    return 4.0 * static_cast<double>(positions * positions * kHeadDim) / seconds;
-}
-
-double decodeAttentionRate(ThreadPool& pool) {
-    const engine::kv::KvShape shape{engine::kv::KvType::F16, kHeads, kHeadDim, kPositions};
-    std::vector<std::byte> keys(engine::kv::kvPartBytes(shape)), vals(keys.size());
-    const KvCache cache{shape, keys.data(), vals.data()};
-    const std::vector<float> x = values(kPositions * kWidth);
-    storeKeys(pool, cache, 0, kPositions, x.data(), kWidth);
-    storeValues(pool, cache, 0, kPositions, x.data(), kWidth);
-    std::vector<float> out(kWidth);
-    std::vector<std::byte> scratch(decodeAttentionScratchBytes(kPositions, 1));
-    const double seconds = medianSeconds(
-        [&] { decodeAttention(pool, cache, kPositions, x.data(), 0.125f, out.data(), scratch); });
-    return 4.0 * static_cast<double>(kPositions * kWidth) / seconds;
-}
-
-double layerNormRate(ThreadPool& pool) {
-    constexpr std::size_t kRows = 100;
-    const std::vector<float> x = values(kRows * kWidth);
-    const auto* const vectors = reinterpret_cast<const std::byte*>(x.data());
-    std::vector<float> y(x.size());
-    const double seconds = medianSeconds([&] {
-        layerNorm(pool, x.data(), kWidth, kRows, kWidth, vectors, vectors, y.data(), kWidth);
-    });
-    return 8.0 * static_cast<double>(kRows * kWidth) / seconds;
-}
-
-/// A token's row and a position's row become one: as many additions as the model is wide.
-double gatherRate(WeightType type) {
-    const Weights table(type, 1);
-    const std::vector<float> positions = values(kWidth);
-    std::vector<float> x(kWidth);
-    const double seconds = medianSeconds([&] {
-        unpack(type, table.bytes.data(), kWidth, x.data());
-        addTo(x.data(), positions.data(), kWidth);
-    });
-    return static_cast<double>(kWidth) / seconds;
-}
-
-/// Seconds that a loop with a task for each thread takes beside the tasks.
-double handOffSeconds(ThreadPool& pool) {
-    std::atomic<unsigned> done{0};
-    return medianSeconds([&] {
-        pool.parallelFor(pool.threads(), [&](std::size_t, unsigned) {
-            done.fetch_add(1, std::memory_order_relaxed);
-        });
-    });
-}
-
-/// Rows for which an encoder layer takes some 30 ms, so that packing counts as it does in a run.
-std::size_t rowsForProducts(ThreadPool& one, const Weights& weights) {
-    constexpr std::size_t kFew = 32;
-    EncoderLayer layer(kFew, 1);
-    const double each = secondsOf([&] { layer.run(one, weights); }) / double{kFew};
-    return static_cast<std::size_t>(
-        std::clamp(0.03 / each, double{kFew}, static_cast<double>(kPositions)));
-}
-
-void rate(ComputeRates& rates, OpKind kind, double f32, double f16) {
-    rates.opsPerSecond[static_cast<std::size_t>(kind)] = {f32, f16};
-}
-
-void measureProducts(ComputeRates& rates, ThreadPool& one, ThreadPool& all) {
-    const Weights f32(WeightType::F32, 1), f16(WeightType::F16, 1);
-    const std::size_t rows = rowsForProducts(one, f16);
-    EncoderLayer layer(rows, all.threads());
-    const double narrow = medianSeconds([&] { layer.run(one, f16); }, 0.1);
-    const double wide = medianSeconds([&] { layer.run(one, f32); }, 0.1);
-    rate(rates, OpKind::MatMul, layer.flops() / wide, layer.flops() / narrow);
-    const double attention = encoderAttentionRate(one, rows < kPositions / 4 ? 256 : kPositions);
-    rate(rates, OpKind::Attention, attention, decodeAttentionRate(one));
-    if (all.threads() == 1)
-        return;
-    // Another program on one of the cores would halve the gain: the least disturbed of many short
-    // calls tell it.
-    EncoderLayer part(std::max(rows / 8, std::size_t{32}), all.threads());
-    const double alone = callTimes([&] { part.run(one, f16); }, 0.1).quickest;
-    const double together = callTimes([&] { part.run(all, f16); }, 0.1).quickest;
-    rates.threadEfficiency = std::clamp((alone / together - 1) / (all.threads() - 1), 0.0, 1.0);
-}
-
-/// Products of one token: what the processor does with weights that its cache holds, and what the
-/// memory brings of those that it does not hold.
-void measureDecoding(ComputeRates& rates, ThreadPool& one, ThreadPool& all, base::Bytes memory) {
-    const double flops = 2.0 * static_cast<double>(kLayerElements);
-    const Weights f32(WeightType::F32, 1), f16(WeightType::F16, 1);
-    const double wide = decodeTimes(one, f32).median;
-    const double narrow = decodeTimes(one, f16).median;
-    rate(rates, OpKind::MatVec, flops / wide, flops / narrow);
-    const auto layers = std::max<std::size_t>(memory.size() / f16.layerBytes(), 1);
-    const Weights many(WeightType::F16, layers);
-    const CallTimes streamed = decodeTimes(one, many);
-    rates.memoryBytesPerSecond = static_cast<double>(many.layerBytes()) / streamed.median;
-    rates.memoryScale = std::max(1.0, streamed.quickest / decodeTimes(all, many).quickest);
-}
+    ComputeOptions m_options;
+    KernelRates m_kernels;
+    std::vector<DType> m_types;
+    std::vector<Scaling> m_scaling; ///< by threads: 1, 2, 4, .. and all
+    RateBoard m_rates;
+    Rounds m_handOff, m_alone, m_choice;
+};
 
 } // namespace
 
-base::Result<ComputeRates>
-measureCompute(unsigned threads, base::Bytes memory, const std::string& folder) {
-    ThreadPool one(1), all(threads);
-    ComputeRates rates;
-    measureProducts(rates, one, all);
-    measureDecoding(rates, one, all, memory);
-    const double vector = layerNormRate(one);
-    rate(rates, OpKind::Vector, vector, vector);
-    rate(rates, OpKind::RowGather, gatherRate(WeightType::F32), gatherRate(WeightType::F16));
-    const auto mel = melRate(folder);
-    if (!mel)
-        return mel.error();
-    rate(rates, OpKind::Mel, *mel, *mel);
-    rates.opFixedNs = handOffSeconds(all) * 1e9;
-    return rates;
+base::Status measureCompute(
+    const ComputeOptions& options, const ProbeProgress& progress, plan::BoardProfile& board) {
+    const int rounds = options.isQuick ? 3 : 5;
+    const double most = options.isQuick ? 4 : 24; // seconds; a slow board gets fewer rounds
+    ComputeProbe probe(options);
+    double spent = 0;
+    for (int i = 0; i < rounds && spent + spent / std::max(i, 1) <= most; ++i) {
+        tell(
+            progress,
+            base::formatted("kernels, memory and threads: round %d of %d", i + 1, rounds));
+        base::Status status;
+        spent += secondsOf([&] { status = probe.round(); });
+        if (!status)
+            return status;
+    }
+    probe.writeTo(board);
+    return {};
 }
 
 } // namespace shardscope::probes

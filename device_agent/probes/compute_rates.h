@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <array>
 #include <string>
 
+#include "device_agent/probes/probe_progress.h"
 #include "sim_engine/base/result.h"
 #include "sim_engine/base/units.h"
-#include "sim_engine/model/graph.h"
+#include "sim_engine/plan/board_profile.h"
 
 namespace shardscope::probes {
 
-/// What processor and memory do with the engine's own kernels, on the shapes of a Whisper layer of
-/// width 384.
-struct ComputeRates {
-    /// As plan::BoardProfile::opsPerSecond: of one thread; matrices f32 (0) and f16 (1). Attention:
-    /// of the encoder (0), and of one decoded token over an f16 cache (1).
-    std::array<std::array<double, 2>, model::kOpKindCount> opsPerSecond{};
-    double memoryBytesPerSecond = 0; ///< weights streamed through one thread
-    double memoryScale = 1;          ///< through all threads, against one
-    double threadEfficiency = 1;     ///< what each further thread adds to a matrix product
-    double opFixedNs = 0;            ///< handing an op to all threads and taking it back
+/// How processor and memory are measured.
+struct ComputeOptions {
+    unsigned threads = 1; ///< the most that a run would take
+    base::Bytes memory;   ///< to stream: more than the caches hold, no more than there is to spare
+    std::string folder;   ///< a short WAV file is written there and removed
+    bool isQuick = false; ///< fewer types and rounds
 };
 
-/// Takes about a second; more on slow boards. `memory` bounds the working set, which should be more
-/// than the caches hold. A short WAV file is written into `folder` and removed. Failed where that
-/// cannot be.
-base::Result<ComputeRates>
-measureCompute(unsigned threads, base::Bytes memory, const std::string& folder);
+/// Writes the rates of kernels, memory and threads into `board`, and how far apart its rounds were
+/// into board.noise. Each thing is measured in several rounds that lie seconds apart, and the best
+/// round counts. Failed where the folder cannot be written.
+base::Status measureCompute(
+    const ComputeOptions& options, const ProbeProgress& progress, plan::BoardProfile& board);
 
 } // namespace shardscope::probes
