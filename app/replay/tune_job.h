@@ -13,12 +13,6 @@
 
 namespace shardscope::app {
 
-/// Predictions by planning and simulating on all cores, for analyze::tune(). Empty where
-/// `cancelled` says so. Thread-safe; `cancelled` is asked on other threads.
-analyze::Predict simulatedFigures(
-    std::shared_ptr<const model::ModelCard> card, const plan::BoardProfile& board,
-    const sim::Workload& workload, std::function<bool()> cancelled);
-
 /// The search for the best settings, on workers, with the front as it grows. GUI thread only. What
 /// has been found stays when it is cancelled; a new start() replaces it.
 ///

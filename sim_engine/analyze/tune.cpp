@@ -179,10 +179,10 @@ Configs Search::seeds() const {
         const Configs one = times(times(grid, "decoder_shard", {size}), "encoder_shard", {size});
         shards.insert(shards.end(), one.begin(), one.end());
     }
-    grid = times(shards, "slots", {"1", "2", "3"});
-    const Configs thrifty = thriftiest();
-    grid.insert(grid.end(), thrifty.begin(), thrifty.end());
-    Configs all;
+    grid = times(shards, "slots", {"1", "2"});
+    Configs all = thriftiest(); // what they give at the lowest level is offered to all above it
+    for (RunConfig& config : all)
+        config.budget = m_levels.front().limit;
     for (const Level& level : m_levels)
         for (RunConfig config : grid) {
             config.budget = level.limit;
@@ -193,25 +193,22 @@ Configs Search::seeds() const {
 
 /// Two knobs at once, for those of which one alone may not help.
 Configs Search::pairs() const {
-    constexpr std::array<std::pair<const char*, const char*>, 7> kPairs{
+    constexpr std::array<std::pair<const char*, const char*>, 4> kPairs{
         {{"decoder_shard", "slots"},
          {"decoder_shard", "vocab_shards"},
-         {"vocab_shards", "slots"},
-         {"policy", "slots"},
          {"policy", "decoder_shard"},
-         {"kv", "cross_kv"},
          {"batch", "cross_kv"}}};
     Configs all;
     for (const Level& level : m_levels)
-        for (const Best& best : level.best)
-            for (const auto& [a, b] : kPairs) {
-                if (!best.found())
-                    continue;
-                RunConfig config = best.config;
-                config.budget = level.limit;
-                const Configs both = times(times({config}, a), b);
-                all.insert(all.end(), both.begin(), both.end());
-            }
+        for (const auto& [a, b] : kPairs) {
+            const Best& best = level.best[static_cast<std::size_t>(Aim::Token)];
+            if (!best.found())
+                continue;
+            RunConfig config = best.config;
+            config.budget = level.limit;
+            const Configs both = times(times({config}, a), b);
+            all.insert(all.end(), both.begin(), both.end());
+        }
     return all;
 }
 
