@@ -5,21 +5,11 @@
 #include <atomic>
 #include <thread>
 
-#include "sim_engine/sim/virtual_run.h" // its emit() is a macro where a header of Qt comes first
+#include "app/replay/predicted_summary.h"
 
 namespace shardscope::app {
 
 using analyze::TuneFigures;
-
-analyze::Summary
-summaryOf(const plan::Plan& plan, const plan::BoardProfile& board, const sim::Workload& workload) {
-    trace::Legend legend; // the summary asks it for the kinds of ops alone
-    for (const model::Op& op : plan.graph->ops)
-        legend.ops.push_back({{}, op.kind, -1, base::ShardId::kNone});
-    analyze::SummaryBuilder builder(legend);
-    sim::simulateInto(plan, board, workload, [&](const trace::Event& e) { builder.add(e); });
-    return builder.summary();
-}
 
 TuneFigures figuresOf(
     plan::Drafts& drafts, const plan::BoardProfile& board, const sim::Workload& workload,

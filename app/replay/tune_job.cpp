@@ -5,8 +5,6 @@
 
 #include "app/replay/run_figures.h"
 
-#include "app/replay/predicted_summary.h"
-
 namespace shardscope::app {
 
 using analyze::TuneResult;
