@@ -37,14 +37,17 @@ void printRow(const char* name, std::vector<double> took) {
         at(0.5), at(0.9), at(0.99), took.back(), took.size());
 }
 
-/// Sees every paint event of the window.
+constexpr int kCharts = 4; ///< of the results page
+
+/// Counts the paint events of charts.
 class PaintWatch : public QObject {
 public:
     int paints = 0;
 
 protected:
-    bool eventFilter(QObject*, QEvent* event) override {
-        paints += event->type() == QEvent::Paint ? 1 : 0;
+    bool eventFilter(QObject* watched, QEvent* event) override {
+        if (event->type() == QEvent::Paint && watched->inherits("QCustomPlot"))
+            ++paints;
         return false;
     }
 };
@@ -94,8 +97,11 @@ public:
         QElapsedTimer clock;
         clock.start();
         bool isNew = false;
-        const auto connection = QObject::connect(
-            m_session.whatIf(), &app::WhatIf::predictionChanged, &m_window, [&] { isNew = true; });
+        const auto connection =
+            QObject::connect(m_session.whatIf(), &app::WhatIf::predictionChanged, &m_window, [&] {
+                isNew = true;
+                watch.paints = 0;
+            });
         int made = 0;
         while (made < moves || !open.empty()) {
             if (made < moves && msOf(clock) >= made * everyMs) {
@@ -106,10 +112,9 @@ public:
                 open.push_back({m_session.whatIf()->config(), at});
                 ++made;
             }
-            const int before = watch.paints;
             QCoreApplication::processEvents();
-            // What was predicted is on the screen once all that was asked for is painted.
-            if (isNew && watch.paints > before && !m_data->frames()->isPending()) {
+            // What was predicted is on the screen once every chart is painted after it.
+            if (isNew && watch.paints >= kCharts && !m_data->frames()->isPending()) {
                 isNew = false;
                 take(open, took, m_session.whatIf()->prediction().config, msOf(clock));
             }

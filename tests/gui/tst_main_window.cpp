@@ -171,7 +171,7 @@ private slots:
         f.window.showPage(Page::Results);
         f.window.resultsPage()->disconnect(SIGNAL(stopAsked())); // the question would wait for us
         QSignalSpy asked(f.window.resultsPage(), &ResultsPage::stopAsked);
-        QTest::keyClick(f.window.findChild<TimePlot*>(), Qt::Key_Escape);
+        QTest::keyClick(f.find<TimePlot>("plot.ram"), Qt::Key_Escape);
         QCOMPARE(asked.size(), 1);
     }
 

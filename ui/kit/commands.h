@@ -15,7 +15,7 @@ struct Command {
     const char* id;       ///< "run.start"
     const char* menu;     ///< the menu and the group in the overlay
     const char* text;     ///< translated where it is shown
-    const char* shortcut; ///< portable text, may be empty
+    const char* shortcut; ///< portable text, may be empty; "; " between several
     const char* help;     ///< one sentence
     bool checkable = false;
     bool endsGroup = false; ///< a separator follows in the menu

@@ -125,6 +125,8 @@ QString eventSubject(const Event& e, const trace::Legend& legend) {
                                         : QString::number(e.id);
     case EventKind::Token:
         return EventsModel::tr("token %1 (id %2)").arg(e.a).arg(e.id);
+    case EventKind::Step:
+        return EventsModel::tr("step %1 of %n beam(s)", nullptr, static_cast<int>(e.id)).arg(e.a);
     case EventKind::Window:
         return EventsModel::tr("window %1").arg(e.id);
     case EventKind::Note:

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "sim_engine/base/format.h"
 #include "sim_engine/plan/knobs.h"
 #include "ui/models/figures.h"
 
@@ -28,20 +29,29 @@ QString text(const std::string& s) {
     return QString::fromStdString(s);
 }
 
+/// "22MiB" for 23068672: as one would write it behind a flag.
+QString flagValue(const std::string& value) {
+    const auto bytes = base::parseInteger(value);
+    constexpr std::int64_t kMiB = 1 << 20, kMB = 1'000'000;
+    if (bytes && *bytes >= kMiB && *bytes % kMiB == 0)
+        return QStringLiteral("%1MiB").arg(*bytes / kMiB);
+    if (bytes && *bytes >= kMB && *bytes % kMB == 0)
+        return QStringLiteral("%1MB").arg(*bytes / kMB);
+    return text(value);
+}
+
 std::vector<PlanFact>
 inputsOf(const plan::Plan& plan, const plan::RunConfig& asked, const plan::BoardProfile& board) {
     QStringList changed;
     const plan::RunConfig defaults;
     for (const plan::Knob& knob : plan::knobs())
         if (const std::string value = knob.print(asked); value != knob.print(defaults))
-            changed.append(text(knob.flag) + QLatin1Char(' ') + text(value));
+            changed.append(text(knob.flag) + QLatin1Char(' ') + flagValue(value));
     return {
-        {tr("Model"), QStringLiteral("%1, %2").arg(
-                          text(plan.card->name), bytesText(plan.card->weightBytes().real()))},
-        {tr("Board"), board.source.empty()
-                          ? text(board.name)
-                          : QStringLiteral("%1 (%2)").arg(text(board.name), text(board.source))},
-        {tr("Settings"), changed.isEmpty() ? tr("all at their defaults") : changed.join(u' ')}};
+        {tr("Model"), text(plan.card->name)},
+        {tr("Weights"), bytesText(plan.card->weightBytes().real())},
+        {tr("Board"), text(board.name)},
+        {tr("Settings"), changed.isEmpty() ? tr("all at their defaults") : changed.join(u'\n')}};
 }
 
 std::vector<PlanFact> settledOf(const plan::Plan& plan, const plan::RunConfig& asked) {
@@ -64,9 +74,9 @@ std::vector<PlanFact> settledOf(const plan::Plan& plan, const plan::RunConfig& a
                 ? tr("%1: all that the budget leaves").arg(bytesText(plan.pinnedBytes.real()))
                 : tr("%1: no budget, so all that is used again")
                       .arg(bytesText(plan.pinnedBytes.real())));
-    add("Read for a token", plan.streamedPerToken.value == 0
-                                ? tr("nothing: it fits, so nothing is streamed")
-                                : bytesText(plan.streamedPerToken.real()));
+    add("A token reads", plan.streamedPerToken.value == 0
+                             ? tr("nothing: it fits, so nothing is streamed")
+                             : bytesText(plan.streamedPerToken.real()));
     return facts;
 }
 

@@ -35,6 +35,16 @@ double offBy(double measured, std::optional<double> predicted) {
     return *predicted / measured - 1;
 }
 
+/// Rates are measured too: what lies this little under the floor stands on it.
+constexpr double kAtFloor = 0.02;
+
+QString gapText(const Limits& limits) {
+    const double gap = limits.gap();
+    if (gap < -kAtFloor)
+        return PredictionModel::tr("from cache");
+    return gap < 0.005 ? PredictionModel::tr("at the floor") : percentText(gap);
+}
+
 /// What most of the run is spent in.
 const Limits& heaviest(const RunLimits& limits, PassKind& pass) {
     pass = PassKind::Encode;
@@ -63,7 +73,7 @@ void PredictionModel::addPhase(
         row.cells[OffBy] = percentText(row.off);
     row.cells[Floor] = msText(measured.floor() / parts);
     row.cells[BoundBy] = boundName(measured);
-    row.cells[Gap] = measured.gap() < 0 ? tr("from cache") : percentText(measured.gap());
+    row.cells[Gap] = gapText(measured);
     m_rows.push_back(std::move(row));
 }
 
@@ -145,7 +155,7 @@ QVariant PredictionModel::headerData(int section, Qt::Orientation orientation, i
     if (orientation != Qt::Horizontal)
         return {};
     static const char* const kNames[] = {
-        QT_TR_NOOP("Phase"), QT_TR_NOOP("Measured"), QT_TR_NOOP("Predicted"),  QT_TR_NOOP("Off by"),
+        QT_TR_NOOP("Part"),  QT_TR_NOOP("Measured"), QT_TR_NOOP("Predicted"),  QT_TR_NOOP("Off by"),
         QT_TR_NOOP("Floor"), QT_TR_NOOP("Bound by"), QT_TR_NOOP("Above floor")};
     static const char* const kHelp[] = {
         QT_TR_NOOP("A part of the run."),
@@ -190,8 +200,7 @@ QString boundSentence(const RunLimits& limits) {
 QString boundBadge(const RunLimits& limits) {
     PassKind pass;
     const Limits& most = heaviest(limits, pass);
-    return most.gap() < 0 ? boundName(most)
-                          : QStringLiteral("%1, %2").arg(boundName(most), percentText(most.gap()));
+    return QStringLiteral("%1, %2").arg(boundName(most), gapText(most));
 }
 
 } // namespace shardscope::ui

@@ -107,6 +107,8 @@ QWidget* ComparePage::makeCurves() {
     for (TimePlot* view : m_views) {
         view->setTimeAxisVisible(view == m_views.back());
         view->setFixedHeight(view == m_views.front() ? 190 : 150);
+        view->setObjectName(
+            view->objectName().replace(QStringLiteral("plot."), QStringLiteral("compare.")));
         column->addWidget(view);
         connect(view, &TimePlot::statusChanged, this, &ComparePage::statusChanged);
     }

@@ -2,8 +2,6 @@
 #include "ui/pages/events_panel.h"
 
 #include <QAction>
-#include <QApplication>
-#include <QClipboard>
 #include <QComboBox>
 #include <QFileDialog>
 #include <QHBoxLayout>
@@ -14,16 +12,15 @@
 #include <QSaveFile>
 #include <QTableView>
 #include <QVBoxLayout>
-#include <set>
 
 #include "ui/kit/icon.h"
 #include "ui/kit/parts.h"
+#include "ui/kit/table_tools.h"
 
 namespace shardscope::ui {
 namespace {
 
 constexpr int kRowHeight = 24;
-constexpr int kMostCopied = 10000;
 
 } // namespace
 
@@ -102,15 +99,11 @@ void EventsPanel::makeTable() {
     const int widths[] = {96, 90, 210, 90, 90};
     for (int i = 0; i < 5; ++i)
         header->resizeSection(i, widths[i]);
-    auto* copy = new QAction(tr("Copy rows"), m_table);
-    copy->setShortcut(QKeySequence::Copy);
-    copy->setShortcutContext(Qt::WidgetShortcut);
-    connect(copy, &QAction::triggered, this, &EventsPanel::copySelection);
-    m_table->addAction(copy);
+    addCopyAction(m_table);
+    addColumnChooser(m_table);
     auto* save = new QAction(tr("Save all rows as CSV..."), m_table);
     connect(save, &QAction::triggered, this, &EventsPanel::saveCsv);
     m_table->addAction(save);
-    m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
 }
 
 void EventsPanel::focusSearch() {
@@ -148,23 +141,6 @@ void EventsPanel::saveCsv() {
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || !writeEventsCsv(*m_model, file) || !file.commit())
         emit failed(tr("%1: %2; choose another folder").arg(path, file.errorString()));
-}
-
-void EventsPanel::copySelection() const {
-    std::set<int> rows;
-    for (const QModelIndex& index : m_table->selectionModel()->selectedIndexes()) {
-        rows.insert(index.row());
-        if (rows.size() > kMostCopied)
-            break;
-    }
-    QString text;
-    for (const int row : rows) {
-        QStringList cells;
-        for (int column = 0; column < EventsModel::ColumnCount; ++column)
-            cells << m_model->index(row, column).data().toString();
-        text += cells.join(QLatin1Char('\t')) + QLatin1Char('\n');
-    }
-    QApplication::clipboard()->setText(text);
 }
 
 } // namespace shardscope::ui

@@ -32,7 +32,6 @@ private:
     void makeTable();
     void applyFilter();
     void showCount();
-    void copySelection() const;
     void saveCsv();
 
     RunData* m_data;

@@ -14,7 +14,7 @@ FigureTile::FigureTile(QWidget* parent)
       m_error(label({}, "small")), m_change(label({}, "small")) {
     setProperty("look", "well");
     auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(10, 6, 8, 6);
+    column->setContentsMargins(10, 4, 8, 4);
     column->setSpacing(0);
     column->addWidget(m_name);
     auto* row = new QHBoxLayout;

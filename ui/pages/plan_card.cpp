@@ -25,9 +25,11 @@ QString heading(const QString& text) {
 QString factTable(const std::vector<PlanFact>& facts) {
     QString html = QStringLiteral("<table width='100%' cellpadding='0' cellspacing='0'>");
     for (const PlanFact& fact : facts)
-        html += QStringLiteral("<tr><td width='34%' style='padding:1px 6px 1px 0'>%1</td>"
+        html += QStringLiteral("<tr><td width='32%' style='padding:1px 6px 1px 0'>%1</td>"
                                "<td style='padding:1px 0'>%2</td></tr>")
-                    .arg(muted(fact.name.toHtmlEscaped()), fact.value.toHtmlEscaped());
+                    .arg(
+                        muted(fact.name.toHtmlEscaped()),
+                        fact.value.toHtmlEscaped().replace(u'\n', QStringLiteral("<br>")));
     return html + QStringLiteral("</table>");
 }
 

@@ -42,7 +42,7 @@ PolicyTable::PolicyTable(app::PolicyCosts* costs, app::WhatIf* whatIf, QWidget* 
     column->setContentsMargins(8, 8, 8, 12);
     m_list->setObjectName(QStringLiteral("whatif.policies"));
     m_list->setColumnCount(4);
-    m_list->setHeaderLabels({tr("Policy"), tr("Per token"), tr("Read a token"), tr("Change")});
+    m_list->setHeaderLabels({tr("Policy"), tr("Per token"), tr("Read"), tr("Change")});
     m_list->setRootIsDecorated(false);
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_list->header()->setSectionResizeMode(QHeaderView::ResizeToContents);
@@ -51,6 +51,8 @@ PolicyTable::PolicyTable(app::PolicyCosts* costs, app::WhatIf* whatIf, QWidget* 
     m_list->header()->setSectionsMovable(false);
     for (const int i : {Token, Read, Change})
         m_list->headerItem()->setTextAlignment(i, Qt::AlignRight | Qt::AlignVCenter);
+    m_list->headerItem()->setToolTip(Read, tr("Read from storage for each token"));
+    m_list->setProperty("look", "roomy");
     m_list->setAccessibleName(tr("What each cache policy would cost"));
     column->addWidget(m_list, 1);
     m_word->setWordWrap(true);

@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include "ui/kit/parts.h"
+#include "ui/kit/table_tools.h"
 
 namespace shardscope::ui {
 namespace {
@@ -35,7 +36,11 @@ PredictionPanel::PredictionPanel(QWidget* parent)
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     m_table->verticalHeader()->setDefaultSectionSize(kRowHeight);
     m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    m_table->horizontalHeader()->setSectionResizeMode(
+        PredictionModel::Phase, QHeaderView::ResizeToContents);
     m_table->horizontalHeader()->setHighlightSections(false);
+    addCopyAction(m_table);
+    addColumnChooser(m_table);
     column->addWidget(m_table, 1);
     showNothing({});
 }

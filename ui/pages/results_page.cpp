@@ -13,6 +13,7 @@
 #include <QTabWidget>
 #include <QTime>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/kit/parts.h"
 #include "ui/pages/chip_row.h"
@@ -358,6 +359,28 @@ void ResultsPage::savePicture(TimePlot* view) {
         pictureFilter());
     if (!path.isEmpty() && !view->exportTo(path))
         m_banner->showError(tr("%1: cannot be written; choose another folder").arg(path));
+}
+
+void ResultsPage::focusNextPane() {
+    const std::initializer_list<QWidget*> panes = {
+        m_runsPanel, m_viewSplitter, m_tabs, m_whatIfPanel};
+    const auto holds = [](QWidget* pane) {
+        QWidget* focus = QApplication::focusWidget();
+        return focus && (focus == pane || pane->isAncestorOf(focus));
+    };
+    const auto* current = std::find_if(panes.begin(), panes.end(), holds);
+    for (std::size_t i = 1; i <= panes.size(); ++i) {
+        const auto at = static_cast<std::size_t>(current - panes.begin());
+        QWidget* pane = *(panes.begin() + (current == panes.end() ? i - 1 : at + i) % panes.size());
+        if (!pane->isVisible())
+            continue;
+        // The first thing in it that takes keys.
+        for (QWidget* inside = pane->nextInFocusChain(); inside != pane;
+             inside = inside->nextInFocusChain())
+            if (pane->isAncestorOf(inside) && inside->isVisible() && inside->isEnabled() &&
+                inside->focusPolicy() & Qt::TabFocus)
+                return inside->setFocus(Qt::TabFocusReason);
+    }
 }
 
 void ResultsPage::addNote() {

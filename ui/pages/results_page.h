@@ -62,6 +62,8 @@ public:
     void log(const QString& text);
     void findEvents();
     void showTranscript();
+    /// Moves the keys on: runs, charts, tables, What-if.
+    void focusNextPane();
     /// Opens the line for a note; says what to do where nothing is selected.
     void addNote();
     NotesRow* notes() const { return m_noteRow; }

@@ -156,7 +156,7 @@ QWidget* WhatIfPanel::makeFoot() {
     m_hint = label({}, "small");
     m_hint->setWordWrap(true);
     auto* row = new QHBoxLayout;
-    m_run = button(tr("Run these settings"), "primary");
+    m_run = button(tr("Run on this machine"), "primary");
     m_run->setObjectName(QStringLiteral("whatif.run"));
     m_reset = button(tr("Reset"));
     m_reset->setObjectName(QStringLiteral("whatif.reset"));
@@ -273,9 +273,20 @@ void WhatIfPanel::showPrediction() {
 
 void WhatIfPanel::setRunnable(bool runnable, const QString& why) {
     m_runnable = runnable;
-    m_hint->setText(why);
-    m_hint->setVisible(!why.isEmpty());
+    m_why = why;
     m_run->setEnabled(runnable && m_whatIf->predictedPlan());
+    showHint();
+}
+
+void WhatIfPanel::setRunTarget(const QString& name, const QString& hint) {
+    m_run->setText(tr("Run on %1").arg(name));
+    m_targetHint = hint;
+    showHint();
+}
+
+void WhatIfPanel::showHint() {
+    m_hint->setText(m_why.isEmpty() ? m_targetHint : m_why);
+    m_hint->setVisible(!m_hint->text().isEmpty());
 }
 
 void WhatIfPanel::setErrors(const PredictionErrors& errors) {
@@ -296,7 +307,7 @@ void WhatIfPanel::showErrors() {
             ? tr("\u00b1 is the median error in %1 runs on this board that the prediction had not "
                  "seen.")
                   .arg(m_errors.runs)
-            : tr("No validation yet: shardscope validate --board %1")
+            : tr("No validation yet:\nshardscope validate --board %1")
                   .arg(boardName(m_whatIf->board())));
     m_errorHint->setVisible(m_whatIf->isReady());
 }

@@ -49,6 +49,8 @@ public:
     /// Names the run that is the baseline; empty: planning without one.
     void setRunName(const QString& model, const QString& board);
     void setRunnable(bool runnable, const QString& why);
+    /// Where a run of these settings goes: a name for the button, and a word about it.
+    void setRunTarget(const QString& name, const QString& hint);
     bool isPlanning() const;
     KnobControl* control(std::string_view key) const { return m_knobs->control(key); }
     TradeOffPanel* tradeOff() const { return m_tradeOff; }
@@ -79,6 +81,7 @@ private:
     void showConfig();
     void showPrediction();
     void showErrors();
+    void showHint();
 
     app::WhatIf* m_whatIf;
     PlanningChoices m_choices;
@@ -100,6 +103,7 @@ private:
     QPushButton* m_run = nullptr;
     QPushButton* m_reset = nullptr;
     QLabel* m_hint = nullptr;
+    QString m_why, m_targetHint;
     bool m_runnable = false;
 };
 

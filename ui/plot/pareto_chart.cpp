@@ -22,6 +22,15 @@ constexpr double kLogFrom = 12;   ///< slowest over fastest from which the scale
 constexpr double kFarLimit = 1.6; ///< a limit further out than this is told in words
 constexpr int kByteTickPx = 64, kTimeTickPx = 34;
 
+/// "0", "50 ms", "2 s": ticks are round, so they need no decimals that are none.
+QString tickText(double ms) {
+    if (ms <= 0)
+        return QStringLiteral("0");
+    return spanText(base::Nanos(std::llround(ms * 1e6)))
+        .remove(QStringLiteral(".00"))
+        .replace(QStringLiteral(".0 "), QStringLiteral(" "));
+}
+
 } // namespace
 
 ParetoChart::ParetoChart(QWidget* parent) : QWidget(parent), m_theme(Theme::light()) {
@@ -158,10 +167,7 @@ void ParetoChart::paintAxes(QPainter& painter) const {
         painter.setPen(m_theme.textMuted);
         painter.drawText(
             QRect(0, y - metrics.height() / 2, a.left() - 6, metrics.height()),
-            Qt::AlignRight | Qt::AlignVCenter,
-            spanText(base::Nanos(std::llround(tick * 1e6)))
-                .remove(QStringLiteral(".00"))
-                .replace(QStringLiteral(".0 "), QStringLiteral(" ")));
+            Qt::AlignRight | Qt::AlignVCenter, tickText(tick));
     }
     const double span = m_bytes.high - m_bytes.low;
     const double step = roundByteStep(span * kByteTickPx / std::max(1, a.width()));

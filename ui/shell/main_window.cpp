@@ -14,6 +14,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "app/remote/board_source.h"
 #include "sim_engine/model/card_catalog.h"
 #include "ui/kit/icon.h"
 #include "ui/kit/parts.h"
@@ -228,6 +229,16 @@ void MainWindow::showRunnable() {
     m_actions.action("run.start")->setEnabled(can);
     m_actions.action("run.sample")->setEnabled(!running);
     m_actions.action("run.stop")->setEnabled(running);
+}
+
+void MainWindow::showRunTarget() {
+    const QString target = m_session->runBoard();
+    const QString planned = QString::fromStdString(m_session->whatIf()->board().name);
+    const QString name = target == app::kLocalBoard ? tr("this machine") : target;
+    m_results->whatIfPanel()->setRunTarget(
+        name, planned.isEmpty() || planned == target
+                  ? QString()
+                  : tr("%1 is planned for; a run goes to %2.").arg(planned, name));
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

@@ -60,6 +60,7 @@ private:
     void showError(const QString& line);
     void showBoards();
     void showRunnable();
+    void showRunTarget();
     void askToStop();
     void openModelDialog();
     void openRecordingDialog();

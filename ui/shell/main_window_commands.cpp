@@ -93,6 +93,10 @@ void MainWindow::connectViewCommands() {
         showPage(Page::Results);
         m_results->findEvents();
     });
+    on("view.next_pane", [this] {
+        showPage(Page::Results);
+        m_results->focusNextPane();
+    });
     on("view.export", [this] { exportCharts(); });
     on("view.restore", [this] { m_results->restoreDefaultLayout(); });
     on("view.theme_auto", [this] { setTheme(ThemeChoice::Auto); });
@@ -166,6 +170,8 @@ void MainWindow::connectResults() {
         m_actions.action("runs.compare")->trigger();
     });
     WhatIfPanel* panel = m_results->whatIfPanel();
+    connect(m_session->whatIf(), &app::WhatIf::baselineChanged, this, &MainWindow::showRunTarget);
+    showRunTarget();
     connect(panel, &WhatIfPanel::runRequested, this, &MainWindow::runFromDock);
     connect(
         m_session->controller(), &app::RunController::ended, this,

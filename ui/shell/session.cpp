@@ -231,6 +231,10 @@ bool Session::canRun(QString* why) const {
     return reason.isEmpty();
 }
 
+QString Session::runBoard() const {
+    return app::kLocalBoard;
+}
+
 void Session::runSample() {
     auto order = app::demoOrder();
     if (!order)
@@ -248,6 +252,7 @@ void Session::runSettings() {
     order.model = modelFile();
     order.audio = audioFile();
     order.config = m_whatIf.config();
+    order.board = runBoard();
     run(order);
 }
 

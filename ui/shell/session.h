@@ -56,6 +56,8 @@ public:
     /// Runs the open model with the settings of What-if.
     void runSettings();
     void run(const app::RunOrder& order);
+    /// The board that runSettings() runs on; other boards than those that can run are planned for.
+    QString runBoard() const;
     /// Whether runSettings() has something to run; if not, why.
     bool canRun(QString* why = nullptr) const;
     void setAudio(const QString& path);
