@@ -13,6 +13,7 @@
 #include "app/cli/tune_text.h"
 #include "app/cli/tune_verify.h"
 #include "app/cli/verbs.h"
+#include "app/remote/board_source.h"
 #include "app/remote/sample.h"
 #include "app/replay/tune_job.h"
 #include "sim_engine/base/format.h"
@@ -251,9 +252,17 @@ Status check(const Order& order, const plan::BoardProfile& board) {
     return planned ? Status() : Status(planned.error());
 }
 
+bool canRunOn(const std::string& board) {
+    return board == kLocalBoard.toStdString() || board.starts_with("emulated:");
+}
+
 Status tuneBoard(
     const Order& order, const std::string& name, std::size_t boardIndex, RunStore* store,
     std::vector<TuneAnswer>& answers) {
+    if (order.verification.count > 0 && !canRunOn(name))
+        return Error{
+            ErrorCode::Usage, "nothing can be run on this board from here", "--board " + name,
+            "give local or emulated:NAME, or leave --verify out"};
     auto board = boardNamed(name);
     if (!board)
         return board.error();
@@ -269,6 +278,7 @@ Status tuneBoard(
     if (!answer.result.complete)
         return Error{ErrorCode::Failed, "stopped before its end", "tune", "start it again"};
     Verification v = order.verification;
+    v.board = name;
     v.firstItem = boardIndex * static_cast<std::size_t>(v.count);
     return v.count > 0 ? verify(v, store, answer) : Status();
 }

@@ -55,9 +55,9 @@ Status verify(const Verification& what, RunStore* store, TuneAnswer& answer) {
             continue;
         const std::size_t point = front.size() - 1 - i; // the fastest stands last
         std::fprintf(
-            stderr, "shardscope: running point %zu on %s\n", point + 1, answer.board.name.c_str());
+            stderr, "shardscope: running point %zu on %s\n", point + 1, what.board.c_str());
         RunOrder order;
-        order.board = QString::fromStdString(answer.board.name);
+        order.board = QString::fromStdString(what.board);
         order.model = QString::fromStdString(what.model);
         order.audio = QString::fromStdString(what.audio);
         order.config = front[point].config;

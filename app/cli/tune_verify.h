@@ -10,6 +10,7 @@ namespace shardscope::app {
 /// Real runs of points of a front.
 struct Verification {
     std::int32_t count = 0; ///< of the fastest points
+    std::string board;      ///< as it was given: local or emulated:NAME
     std::string model;      ///< a file
     std::string audio;
     Part part;
