@@ -59,7 +59,12 @@ double tickStep(double most) {
 /// Three figures, as short as can be read.
 std::string figure(double value) {
     const int digits = value == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-    return formatted("%.*f", digits, value);
+    std::string text = formatted("%.*f", digits, value);
+    while (digits > 0 && text.ends_with('0'))
+        text.pop_back();
+    if (text.ends_with('.'))
+        text.pop_back();
+    return text;
 }
 
 std::string tickText(double value, double step) {
@@ -181,7 +186,6 @@ Chart timeChart(const Sweep& sweep) {
     for (const auto& [name, colour, value] :
          {std::tuple<const char*, const char*, double (*)(const SweepRow&)>{
               "I/O", "#d9822b", [](const SweepRow& r) { return r.readMs; }},
-          {"stall", "#c23030", [](const SweepRow& r) { return r.stallMs; }},
           {"total", "#30404d", [](const SweepRow& r) { return r.msPerToken; }}}) {
         auto values = valuesOf(sweep, value);
         for (auto& v : values)
