@@ -8,10 +8,13 @@
 #include <QListView>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTreeWidget>
 
 #include "ui/pages/compare_page.h"
+#include "ui/pages/costs_panel.h"
 #include "ui/pages/notes_row.h"
 #include "ui/pages/runs_panel.h"
+#include "ui/plot/icicle_view.h"
 #include "ui/plot/time_plot.h"
 #include "window_fixture.h"
 
@@ -152,6 +155,35 @@ private slots:
         }
         QVERIFY(!ram->exportTo(f.folder.filePath(QStringLiteral("picture.bmp"))));
         QVERIFY(!ram->exportTo(QStringLiteral("/nowhere/picture.") + end));
+    }
+
+    void theIcicleFollowsTheSelectionAndAClickWidens() {
+        WindowFixture f;
+        QVERIFY(!f.openKeptRun().isEmpty());
+        f.results()->showCosts();
+        IcicleView* icicle = f.results()->costsPanel()->icicle();
+        QTRY_VERIFY(icicle->tree().ns > 0);
+        const std::int64_t whole = icicle->tree().ns;
+        auto* list = f.find<QTreeWidget>("costs.list");
+        QVERIFY(list->topLevelItemCount() > 5);
+        const QRect pass = icicle->rectOf({0});
+        QVERIFY(!pass.isEmpty() && pass.width() < icicle->width() - 20);
+        QTest::mouseClick(icicle, Qt::LeftButton, {}, pass.center());
+        QCOMPARE(icicle->path().size(), 2);
+        QVERIFY(icicle->rectOf({0}).width() > pass.width());
+        icicle->setFocus();
+        QTest::keyClick(icicle, Qt::Key_Backspace);
+        QCOMPARE(icicle->path().size(), 1);
+        QCOMPARE(icicle->rectOf({0}), pass);
+        TimeState* time = f.results()->data()->time();
+        time->setSelection(middleOf(time->run()));
+        QTRY_VERIFY(icicle->tree().ns < whole);
+        time->setSelection(std::nullopt);
+        QTRY_COMPARE(icicle->tree().ns, whole);
+        auto* by = f.find<QComboBox>("costs.by");
+        by->setCurrentIndex(1);
+        QVERIFY(icicle->byBytes());
+        QVERIFY(list->topLevelItem(0)->text(1).contains(QStringLiteral("iB")));
     }
 
     void theCurvesOfTwoRunsLieOverEachOther() {

@@ -35,6 +35,18 @@ bool hasBuffer(EventKind kind) {
     return kind == EventKind::Alloc || kind == EventKind::Free;
 }
 
+QString counterText(trace::CounterKind kind, std::uint64_t value) {
+    const auto thousands = static_cast<double>(value) / 1000;
+    switch (kind) {
+    case trace::CounterKind::Heat:
+        return EventsModel::tr("%1 °C").arg(thousands, 0, 'f', 1);
+    case trace::CounterKind::Clock:
+        return EventsModel::tr("%1 MHz").arg(thousands, 0, 'f', 0);
+    default:
+        return bytes(value);
+    }
+}
+
 QString amountText(const Event& e) {
     switch (e.kind) {
     case EventKind::Read:
@@ -45,7 +57,7 @@ QString amountText(const Event& e) {
         return bytes(e.b);
     case EventKind::RunBegin:
     case EventKind::Counter:
-        return bytes(e.a);
+        return counterText(static_cast<trace::CounterKind>(e.id), e.a);
     case EventKind::Phase:
         return e.a == 1 ? EventsModel::tr("1 token") : EventsModel::tr("%1 tokens").arg(e.a);
     case EventKind::Dropped:

@@ -4,6 +4,7 @@
 #include <QDeadlineTimer>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLocale>
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <cmath>
@@ -18,6 +19,17 @@ namespace {
 
 qint64 nowMs() {
     return QDeadlineTimer::current(Qt::PreciseTimer).deadline();
+}
+
+/// "1 204 events, 37.6 KiB"; what a full ring lost is told beside it.
+QString recordedText(const trace::Trace& trace) {
+    const auto count = static_cast<qlonglong>(trace.events.size());
+    QString text = FactsBar::tr("%1 events, %2")
+                       .arg(QLocale().toString(count))
+                       .arg(bytesText(double(trace.events.size() * sizeof(trace::Event))));
+    if (trace.dropped > 0)
+        text += FactsBar::tr(", %1 lost").arg(QLocale().toString(qlonglong(trace.dropped)));
+    return text;
 }
 
 QString signedPercent(double share) {
@@ -140,9 +152,11 @@ void FactsBar::showTitle() {
     }
     m_title->setFullText(shortModelName(m_document->modelName()));
     const QString audio = m_document->audioName();
-    m_subtitle->setFullText(
-        audio.isEmpty() ? tr("on %1").arg(m_document->boardName())
-                        : tr("on %1 \u00b7 %2").arg(m_document->boardName(), audio));
+    QString where = audio.isEmpty() ? tr("on %1").arg(m_document->boardName())
+                                    : tr("on %1 \u00b7 %2").arg(m_document->boardName(), audio);
+    if (m_document->state() == RunState::Running || m_document->trace().dropped > 0)
+        where += QStringLiteral(" \u00b7 ") + recordedText(m_document->trace());
+    m_subtitle->setFullText(where);
     const struct {
         RunState state;
         const char* look;

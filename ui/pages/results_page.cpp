@@ -10,6 +10,7 @@
 #include <QPlainTextEdit>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QTime>
 #include <QVBoxLayout>
@@ -17,6 +18,7 @@
 
 #include "ui/kit/parts.h"
 #include "ui/pages/chip_row.h"
+#include "ui/pages/costs_panel.h"
 #include "ui/pages/dock_title.h"
 #include "ui/pages/events_panel.h"
 #include "ui/pages/facts_bar.h"
@@ -40,6 +42,7 @@ constexpr int kWhatIfWidth = 308;
 constexpr int kRunsWidth = 206;
 constexpr int kTextHeight = 112;
 constexpr int kTableHeight = 250;
+constexpr int kReasonWidth = 460;
 
 QPlainTextEdit* textView(const char* name, const QString& placeholder) {
     auto* view = new QPlainTextEdit;
@@ -160,16 +163,20 @@ QWidget* ResultsPage::makeTabs() {
     m_events = new EventsPanel(&m_data);
     connect(m_events, &EventsPanel::failed, m_banner, &Banner::showError);
     m_prediction = new PredictionPanel;
+    m_costs = new CostsPanel(&m_data);
+    connect(m_costs, &CostsPanel::statusChanged, this, &ResultsPage::statusChanged);
     m_log = textView("results.log", tr("What the agent and the window had to say."));
     m_tabs->addTab(m_transcript, tr("Transcript"));
     m_tabs->addTab(m_events, tr("Events"));
+    m_tabs->addTab(m_costs, tr("Costs"));
     m_tabs->addTab(m_prediction, tr("Against prediction"));
     m_tabs->addTab(m_log, tr("Log"));
     m_reason = new ElidedLabel;
     m_reason->setProperty("look", "muted");
     m_reason->setObjectName(QStringLiteral("results.reason"));
     m_reason->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    m_reason->setFixedSize(460, 30);
+    m_reason->setFixedSize(kReasonWidth, 30);
+    m_tabs->installEventFilter(this);
     m_reason->setContentsMargins(0, 0, 14, 0);
     m_tabs->setCornerWidget(m_reason, Qt::TopRightCorner);
     m_tabs->setMinimumHeight(90);
@@ -337,6 +344,7 @@ void ResultsPage::applyTheme() {
     m_overview->setTheme(theme);
     m_layoutStrip->setTheme(theme);
     m_whatIfPanel->setTheme(theme);
+    m_costs->setTheme(theme);
     m_facts->refresh();
 }
 
@@ -413,6 +421,10 @@ void ResultsPage::showTranscript() {
     m_tabs->setCurrentWidget(m_transcript);
 }
 
+void ResultsPage::showCosts() {
+    m_tabs->setCurrentWidget(m_costs);
+}
+
 void ResultsPage::showComparison() {
     m_tabs->setCurrentWidget(m_prediction);
 }
@@ -454,6 +466,14 @@ void ResultsPage::showEvent(QShowEvent* event) {
     if (!m_placed)
         giveTabsRoom();
     m_placed = true;
+}
+
+/// The reason beside the tabs takes what they leave.
+bool ResultsPage::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_tabs && event->type() == QEvent::Resize)
+        m_reason->setFixedWidth(std::clamp(
+            m_tabs->width() - m_tabs->tabBar()->sizeHint().width() - 4, 0, kReasonWidth));
+    return QMainWindow::eventFilter(watched, event);
 }
 
 void ResultsPage::keyPressEvent(QKeyEvent* event) {

@@ -21,6 +21,7 @@ namespace shardscope::ui {
 
 class Banner;
 class ChipRow;
+class CostsPanel;
 class ElidedLabel;
 class EventsPanel;
 class FactsBar;
@@ -71,6 +72,8 @@ public:
     bool exportCharts(const QString& path);
     /// The tab that holds the run against its prediction.
     void showComparison();
+    void showCosts();
+    CostsPanel* costsPanel() const { return m_costs; }
     PredictionPanel* predictionPanel() const { return m_prediction; }
     QByteArray layoutState() const;
     void restoreLayout(const QByteArray& state);
@@ -83,6 +86,7 @@ signals:
 protected:
     void keyPressEvent(QKeyEvent* event) override;
     void showEvent(QShowEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     QWidget* makeViews();
@@ -119,6 +123,7 @@ private:
     QPlainTextEdit* m_log = nullptr;
     EventsPanel* m_events = nullptr;
     PredictionPanel* m_prediction = nullptr;
+    CostsPanel* m_costs = nullptr;
     std::shared_ptr<const trace::Trace> m_compared; ///< the prediction that m_prediction shows
     WhatIfPanel* m_whatIfPanel = nullptr;
     RunsPanel* m_runsPanel = nullptr;

@@ -147,6 +147,8 @@ private:
         m_session.whatIf()->reset();
         m_window->resultsPage()->findEvents();
         photograph("events", MainWindow::Page::Results, true);
+        m_window->resultsPage()->showCosts();
+        photograph("costs", MainWindow::Page::Results, true);
         m_window->resultsPage()->showTranscript();
         m_window->showPage(MainWindow::Page::Compare);
         waitFor(
