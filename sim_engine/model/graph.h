@@ -80,6 +80,7 @@ struct Op {
     OpKind kind = OpKind::Vector;
     DType dtype = DType::F32; ///< of the matrix, where there is one
     ShardKey key;
+    std::int32_t part = 0;                ///< where work is cut into several ops: which of them
     std::vector<WeightUse> weights;       ///< resident when the op runs
     std::vector<base::TensorId> rowReads; ///< one row of each is fetched for each token
     std::vector<std::int64_t> rowCounts;  ///< of each such table: its first rows that a run reaches
@@ -130,6 +131,14 @@ struct Granularity {
     bool operator==(const Granularity&) const = default;
 };
 
+/// Ways to need less working space. What is computed keeps its bits; time gives way.
+struct Thrift {
+    bool scratch = false;   ///< products pack as few columns at a time as they can
+    bool stem = false;      ///< what stands before the layers goes by tiles of positions
+    bool attention = false; ///< the encoder attends with some heads after the other
+    bool mlp = false;       ///< the encoder's MLP goes by tiles of positions
+};
+
 /// The choices of a run that change what is computed or how large the buffers are.
 struct GraphOptions {
     KvType selfKv = KvType::F16;
@@ -145,6 +154,7 @@ struct GraphOptions {
     std::int32_t beam = 1;         ///< sequences that are followed in each window
     std::int32_t threads = 1;
     Granularity decoder;
+    Thrift thrift; ///< not a knob: the planner's last resort
 };
 
 /// The graph of a card, by its family. BadInput where the card lacks what its family needs, Usage

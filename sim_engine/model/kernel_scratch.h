@@ -10,16 +10,28 @@
 
 namespace shardscope::model {
 
-/// Packed columns of an [outer, inner] weight matrix (1 MiB, at least 256 columns), and for each
-/// thread 128 packed rows of the activations with the sums that wait for the next part of K.
+/// Packed columns of a weight matrix with `inner` columns of its own, and for each thread packed
+/// rows of the activations with the sums that wait for the next part of K.
+constexpr base::Bytes
+productScratch(std::int64_t columns, std::int64_t rows, std::int64_t inner, std::int64_t threads) {
+    const std::int64_t parts = (inner + 639) / 640;
+    const std::int64_t depth = (inner + parts - 1) / parts + 7;
+    const std::int64_t waiting = parts > 1 ? columns : 0;
+    return base::Bytes((columns * inner + threads * rows * (depth + waiting)) * 4 + 256);
+}
+
+/// A product with an [outer, inner] weight matrix at full speed: 1 MiB of packed columns, at least
+/// 256 of them, and 128 rows for each thread.
 constexpr base::Bytes matMulScratch(std::int64_t outer, std::int64_t inner, std::int64_t threads) {
     const std::int64_t all = (outer + 63) / 64 * 64;
     const std::int64_t columns =
         std::min(std::max<std::int64_t>((1 << 18) / inner / 64 * 64, 256), all);
-    const std::int64_t parts = (inner + 639) / 640;
-    const std::int64_t depth = (inner + parts - 1) / parts + 7;
-    const std::int64_t waiting = parts > 1 ? columns : 0;
-    return base::Bytes((columns * inner + threads * 128 * (depth + waiting)) * 4 + 256);
+    return productScratch(columns, 128, inner, threads);
+}
+
+/// The least with which it can be done: 64 columns, and 64 rows for each thread.
+constexpr base::Bytes matMulLeastScratch(std::int64_t inner, std::int64_t threads) {
+    return productScratch(64, 64, inner, threads);
 }
 
 /// Encoder attention: one packed head, and for each thread a tile of 32 query rows with its scores.

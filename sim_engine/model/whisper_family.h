@@ -49,15 +49,15 @@ std::int32_t whisperPromptTokens(const WhisperShape& shape, bool timestamps);
 /// What Op::code means in a graph of this family.
 enum class WhisperOp : std::uint16_t {
     Mel,
-    Conv1,
+    Conv1, ///< of the tile that has the number of the op's part, as Conv2
     Conv2,
     EncPositions, ///< a range of the table of positions
-    EncQuery,     ///< with the layer norm before it, as key and value
+    EncQuery,     ///< with the layer norm before it, as key and value; of the part's heads
     EncKey,
     EncValue,
-    EncAttention,
+    EncAttention, ///< with the part's heads, as many as EncK has room for
     EncOut,
-    EncFc1, ///< with the layer norm before it
+    EncFc1, ///< with the layer norm before it; of the part's tile of rows, as EncFc2
     EncFc2,
     EncFinalNorm,
     CrossKey,
@@ -82,15 +82,15 @@ enum class WhisperOp : std::uint16_t {
 enum class WhisperBuffer : std::uint32_t {
     Mel,        ///< (frames + 2) x mels f32, time-major, one row of zeros at both ends
     MelScratch, ///< working space of the mel front end
-    Conv1Out,   ///< (frames + 2) x d f32, one row of zeros at both ends
+    Conv1Out,   ///< (frames + 2) x d f32, one row of zeros at both ends; or a tile of it
     EncX,       ///< positions x d f32, the residual stream; in the end the encoder's output
     EncQ,       ///< positions x d f32; attention writes its output over it
-    EncK,       ///< positions x d f32
-    EncV,       ///< positions x d f32
-    EncHidden,  ///< positions x 4d f32
+    EncK,       ///< positions x d f32, or x the dimensions of some heads
+    EncV,       ///< as EncK
+    EncHidden,  ///< positions x 4d f32, or a tile of rows
     EncScratch, ///< packed weights, score tiles
     EncOutput,  ///< positions x d f32 of each window of a batch, with shared cross KV
-    CrossRows,  ///< positions x d f32: K or V of one layer before they are stored
+    CrossRows,  ///< positions (or fewer at a time) x d f32: K or V before they are stored
     DecX,       ///< rows x d f32: the prompt of each window, or a token of each beam
     DecNorm,    ///< rows x d f32
     DecQ,       ///< rows x d f32; attention writes its output over it

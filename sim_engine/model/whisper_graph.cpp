@@ -29,6 +29,9 @@ TensorIds idsOf(const ModelCard& card) {
     return ids;
 }
 
+/// What comes in parts is packed for each of them: that takes as long as this many rows do.
+constexpr double kRowsOfPacking = 16;
+
 /// Lays out buffers and ops of one model under one set of options.
 class Builder {
 public:
@@ -68,14 +71,30 @@ private:
     void layVocabulary();
     void layBuffers();
     void buildEncode();
+    void stem();
     void encoderPositions();
     void encoderLayer(std::int32_t layer);
+    void encoderHeads(std::int32_t layer, std::int64_t first, std::int64_t count);
+    void encoderMlp(std::int32_t layer, std::int32_t part, std::int64_t rows);
     void buildCross();
     void buildDecode();
     void selfAttention(std::int32_t layer);
     void crossAttention(std::int32_t layer);
     void mlp(std::int32_t layer);
     void logits();
+
+    /// Rows of a tile, where the buffers hold no more: a sixth of all, and whole blocks of KV.
+    std::int64_t tileRows() const {
+        return std::min((m_positions / 6 + 31) / 32 * 32, m_positions);
+    }
+    /// Heads of the encoder for whose keys and values there is room: all, or a quarter of them.
+    std::int64_t headsAtATime() const {
+        return m_options.thrift.attention ? (m_shape.audioHeads + 3) / 4 : m_shape.audioHeads;
+    }
+    static std::string partName(const std::string& name, bool cut, std::int32_t part) {
+        return cut ? name + base::formatted(".%d", part) : name;
+    }
+    Bytes encoderScratch() const;
 
     /// Without a use of its own later the output stands where the residual stream stood.
     BufferId encoderOutput() const { return whisperBuffer(shared() ? B::EncOutput : B::EncX); }
@@ -163,25 +182,24 @@ void Builder::layBuffers() {
         m_graph.buffers.push_back({name, region, bytes, false});
     };
     const std::int64_t heads = m_shape.textHeads, threads = m_options.threads;
-    const Bytes encoderScratch = std::max(
-        {matMulScratch(d, 3 * m_shape.mels, threads), matMulScratch(d, 3 * d, threads),
-         matMulScratch(4 * d, d, threads), matMulScratch(d, 4 * d, threads),
-         attentionScratch(p, d / m_shape.audioHeads, threads)});
     const Bytes decoderScratch = std::max(
         decodeAttentionScratch(std::max(m_textPositions, m_crossPositions), threads),
         shared() ? sharedAttentionScratch(m_crossPositions, d, heads) : Bytes(0));
     lay("mel", Region::Audio, f32(frames * m_shape.mels));
     lay("mel scratch", Region::Audio, melScratch(threads));
-    lay("conv1 output", Region::Activations, f32(frames * d));
+    const Thrift& thrift = m_options.thrift;
+    lay("conv1 output", Region::Activations, f32((thrift.stem ? 2 * tileRows() + 1 : frames) * d));
     lay("encoder x", Region::Activations, f32(p * d));
     lay("encoder q", Region::Activations, f32(p * d));
-    lay("encoder k", Region::Activations, f32(p * d));
-    lay("encoder v", Region::Activations, f32(p * d));
-    lay("encoder hidden", Region::Activations, f32(p * 4 * d));
-    lay("encoder scratch", Region::Scratch, encoderScratch);
+    const std::int64_t kvWidth = d / m_shape.audioHeads * headsAtATime();
+    lay("encoder k", Region::Activations, f32(p * kvWidth));
+    lay("encoder v", Region::Activations, f32(p * kvWidth));
+    lay("encoder hidden", Region::Activations, f32((thrift.mlp ? tileRows() : p) * 4 * d));
+    lay("encoder scratch", Region::Scratch, encoderScratch());
     lay("encoder output", Region::CrossKv, shared() ? f32(p * d) * batch : Bytes(0));
     m_graph.buffers.back().keptOverBatch = shared() && batch > 1;
-    lay("cross rows", Region::Activations, shared() ? Bytes(0) : f32(p * d));
+    lay("cross rows", Region::Activations,
+        shared() ? Bytes(0) : f32((thrift.scratch ? tileRows() : p) * d));
     lay("decoder x", Region::Activations, f32(rows * d));
     lay("decoder norm", Region::Activations, f32(rows * d));
     lay("decoder q", Region::Activations, f32(rows * d));
@@ -205,27 +223,28 @@ void Builder::layBuffers() {
              false});
 }
 
+/// Working space of the products and the attention of encode and cross.
+Bytes Builder::encoderScratch() const {
+    const std::int64_t d = m_d, threads = m_options.threads;
+    const auto product = [&](std::int64_t outer, std::int64_t inner) {
+        return m_options.thrift.scratch ? matMulLeastScratch(inner, threads)
+                                        : matMulScratch(outer, inner, threads);
+    };
+    return std::max(
+        {product(d, 3 * m_shape.mels), product(d, 3 * d), product(4 * d, d), product(d, 4 * d),
+         attentionScratch(m_positions, d / m_shape.audioHeads, threads)});
+}
+
 void Builder::buildEncode() {
     const auto b = whisperBuffer;
     const double p = static_cast<double>(m_positions);
     const PassKind pass = PassKind::Encode;
-    const ShardKey stem{Stack::Encoder, -1, 0, 0};
-    Op& mel = add(pass, "mel", Code::Mel, OpKind::Mel, stem, {}, {}, {b(B::Mel), b(B::MelScratch)});
+    Op& mel =
+        add(pass, "mel", Code::Mel, OpKind::Mel, {Stack::Encoder, -1, 0, 0}, {}, {},
+            {b(B::Mel), b(B::MelScratch)});
     // A real FFT of 400 points and the filters, for each frame.
     mel.cost.flops = 2 * p * (2.5 * 400 * 8.6 + 2.0 * 201 * 2 + 400);
-    ShardKey key = stem;
-    key.part = 1;
-    product(
-        add(pass, "encoder.conv1", Code::Conv1, OpKind::MatMul, key,
-            {"encoder.conv1.weight", "encoder.conv1.bias"}, {b(B::Mel)},
-            {b(B::Conv1Out), b(B::EncScratch)}),
-        2 * p, "encoder.conv1.weight");
-    key.part = 2;
-    product(
-        add(pass, "encoder.conv2", Code::Conv2, OpKind::MatMul, key,
-            {"encoder.conv2.weight", "encoder.conv2.bias"}, {b(B::Conv1Out)},
-            {b(B::EncX), b(B::EncScratch)}),
-        p, "encoder.conv2.weight");
+    stem();
     encoderPositions();
     for (std::int64_t i = 0; i < m_shape.audioLayers; ++i)
         encoderLayer(static_cast<std::int32_t>(i));
@@ -234,6 +253,31 @@ void Builder::buildEncode() {
         pass, "encoder.ln_post", Code::EncFinalNorm, OpKind::Vector, {Stack::Encoder, last, 1, 2},
         {"encoder.ln_post.weight", "encoder.ln_post.bias"}, {b(B::EncX)}, {encoderOutput()});
     norm.cost.flops = 8 * p * static_cast<double>(m_d);
+}
+
+/// The convolutions. Where they go by tiles, the second one takes what the first has just made.
+void Builder::stem() {
+    const auto b = whisperBuffer;
+    const bool tiled = m_options.thrift.stem;
+    const std::int64_t tile = tiled ? tileRows() : m_positions;
+    for (std::int64_t first = 0; first < m_positions; first += tile) {
+        const double rows = static_cast<double>(std::min(tile, m_positions - first));
+        const auto part = static_cast<std::int32_t>(first / tile);
+        const auto add1 = [&](const char* name, Code code, double count, BufferId in, BufferId out,
+                              std::int32_t keyPart) {
+            const std::string tensor = base::formatted("encoder.%s.", name);
+            Op& op =
+                add(PassKind::Encode, partName(tensor.substr(0, tensor.size() - 1), tiled, part),
+                    code, OpKind::MatMul, {Stack::Encoder, -1, 0, keyPart},
+                    {tensor + "weight", tensor + "bias"}, {in}, {out, b(B::EncScratch)});
+            op.part = part;
+            product(op, count + (tiled ? kRowsOfPacking : 0), tensor + "weight");
+            if (part > 0)
+                op.reads.push_back(out); // what the other tiles left there
+        };
+        add1("conv1", Code::Conv1, 2 * rows, b(B::Mel), b(B::Conv1Out), 1);
+        add1("conv2", Code::Conv2, rows, b(B::Conv1Out), b(B::EncX), tiled ? 1 : 2);
+    }
 }
 
 /// The table of positions is added in pieces no larger than a matrix of the MLP, so that it does
@@ -256,48 +300,85 @@ void Builder::encoderPositions() {
 
 void Builder::encoderLayer(std::int32_t layer) {
     const auto b = whisperBuffer;
-    const PassKind pass = PassKind::Encode;
-    const double p = static_cast<double>(m_positions), d = static_cast<double>(m_d);
-    const std::string t = base::formatted("encoder.blocks.%d.", layer);
-    const std::string n = base::formatted("encoder.%d.", layer);
-    const auto key = [&](std::int32_t sub, std::int32_t part) {
-        return ShardKey{Stack::Encoder, layer, sub, part};
-    };
+    const std::string t = base::formatted("encoder.blocks.%d.attn.out.", layer);
+    const std::int64_t heads = headsAtATime();
+    for (std::int64_t first = 0; first < m_shape.audioHeads; first += heads)
+        encoderHeads(layer, first, std::min(heads, m_shape.audioHeads - first));
+    product(
+        add(PassKind::Encode, base::formatted("encoder.%d.self.out", layer), Code::EncOut,
+            OpKind::MatMul, {Stack::Encoder, layer, 0, 3}, {t + "weight", t + "bias"},
+            {b(B::EncQ), b(B::EncX)}, {b(B::EncX), b(B::EncScratch)}),
+        static_cast<double>(m_positions), t + "weight");
+    const std::int64_t tile = m_options.thrift.mlp ? tileRows() : m_positions;
+    for (std::int64_t first = 0; first < m_positions; first += tile)
+        encoderMlp(
+            layer, static_cast<std::int32_t>(first / tile), std::min(tile, m_positions - first));
+}
+
+/// Projections and attention of heads [first, first + count).
+void Builder::encoderHeads(std::int32_t layer, std::int64_t first, std::int64_t count) {
+    const auto b = whisperBuffer;
+    const double p = static_cast<double>(m_positions);
+    const std::int64_t headDim = m_d / m_shape.audioHeads, width = count * headDim;
+    const bool cut = headsAtATime() < m_shape.audioHeads;
+    const auto part = static_cast<std::int32_t>(first / headsAtATime());
+    const std::string t = base::formatted("encoder.blocks.%d.attn", layer);
+    const std::string n = base::formatted("encoder.%d.self.", layer);
     const BufferId scratch = b(B::EncScratch);
-    const auto matrix = [&](const char* name, Code code, ShardKey k, const std::string& weight,
-                            std::initializer_list<std::string> tensors,
-                            std::initializer_list<BufferId> reads,
-                            std::initializer_list<BufferId> writes) {
-        product(add(pass, n + name, code, OpKind::MatMul, k, tensors, reads, writes), p, weight);
+    const auto finish = [&](Op& op, double flops) {
+        op.part = part;
+        op.cost.flops = flops;
+        if (part > 0) // what the other heads left there
+            op.reads.push_back(b(B::EncQ));
     };
-    matrix(
-        "self.q", Code::EncQuery, key(0, 0), t + "attn.query.weight",
-        {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.query.weight", t + "attn.query.bias"},
-        {b(B::EncX)}, {b(B::EncQ), scratch});
-    matrix(
-        "self.k", Code::EncKey, key(0, 1), t + "attn.key.weight",
-        {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.key.weight"}, {b(B::EncX)},
-        {b(B::EncK), scratch});
-    matrix(
-        "self.v", Code::EncValue, key(0, 2), t + "attn.value.weight",
-        {t + "attn_ln.weight", t + "attn_ln.bias", t + "attn.value.weight", t + "attn.value.bias"},
-        {b(B::EncX)}, {b(B::EncV), scratch});
-    Op& attention =
-        add(pass, n + "self.attention", Code::EncAttention, OpKind::Attention, key(0, 2), {},
-            {b(B::EncQ), b(B::EncK), b(B::EncV)}, {b(B::EncQ), scratch});
-    attention.cost.flops = 4 * p * p * d;
-    matrix(
-        "self.out", Code::EncOut, key(0, 3), t + "attn.out.weight",
-        {t + "attn.out.weight", t + "attn.out.bias"}, {b(B::EncQ), b(B::EncX)},
-        {b(B::EncX), scratch});
-    matrix(
-        "mlp.fc1", Code::EncFc1, key(1, 0), t + "mlp.0.weight",
-        {t + "mlp_ln.weight", t + "mlp_ln.bias", t + "mlp.0.weight", t + "mlp.0.bias"},
-        {b(B::EncX)}, {b(B::EncHidden), scratch});
-    matrix(
-        "mlp.fc2", Code::EncFc2, key(1, 1), t + "mlp.2.weight",
-        {t + "mlp.2.weight", t + "mlp.2.bias"}, {b(B::EncHidden), b(B::EncX)},
-        {b(B::EncX), scratch});
+    const auto project = [&](const char* name, Code code, std::int32_t keyPart,
+                             std::initializer_list<std::string> tensors, B out) {
+        Op& op =
+            add(PassKind::Encode, partName(n + name, cut, part), code, OpKind::MatMul,
+                {Stack::Encoder, layer, 0, cut ? 0 : keyPart}, tensors, {b(B::EncX)},
+                {b(out), scratch});
+        op.dtype = m_card.tensor(op.weights[2].tensor).dtype;
+        op.weights[2].firstRow = first * headDim;
+        op.weights[2].rowCount = width;
+        const double packing = cut ? kRowsOfPacking : 0; // here of the rows: columns' worth
+        finish(op, 2 * p * static_cast<double>(m_d) * (static_cast<double>(width) + packing));
+    };
+    project(
+        "q", Code::EncQuery, 0,
+        {t + "_ln.weight", t + "_ln.bias", t + ".query.weight", t + ".query.bias"}, B::EncQ);
+    project("k", Code::EncKey, 1, {t + "_ln.weight", t + "_ln.bias", t + ".key.weight"}, B::EncK);
+    project(
+        "v", Code::EncValue, 2,
+        {t + "_ln.weight", t + "_ln.bias", t + ".value.weight", t + ".value.bias"}, B::EncV);
+    finish(
+        add(PassKind::Encode, partName(n + "attention", cut, part), Code::EncAttention,
+            OpKind::Attention, {Stack::Encoder, layer, 0, cut ? 0 : 2}, {},
+            {b(B::EncQ), b(B::EncK), b(B::EncV)}, {b(B::EncQ), scratch}),
+        4 * p * p * static_cast<double>(width));
+}
+
+/// The MLP of one tile of `rows` rows.
+void Builder::encoderMlp(std::int32_t layer, std::int32_t part, std::int64_t rows) {
+    const auto b = whisperBuffer;
+    const bool cut = rows < m_positions;
+    const std::string t = base::formatted("encoder.blocks.%d.mlp", layer);
+    const std::string n = base::formatted("encoder.%d.mlp.", layer);
+    const auto multiply = [&](const char* name, Code code, std::int32_t keyPart,
+                              const std::string& matrix, std::initializer_list<std::string> tensors,
+                              std::initializer_list<BufferId> reads, BufferId out) {
+        Op& op = add(
+            PassKind::Encode, partName(n + name, cut, part), code, OpKind::MatMul,
+            {Stack::Encoder, layer, 1, cut ? 0 : keyPart}, tensors, reads, {out, b(B::EncScratch)});
+        op.part = part;
+        product(op, static_cast<double>(rows) + (cut ? kRowsOfPacking : 0), matrix);
+    };
+    multiply(
+        "fc1", Code::EncFc1, 0, t + ".0.weight",
+        {t + "_ln.weight", t + "_ln.bias", t + ".0.weight", t + ".0.bias"}, {b(B::EncX)},
+        b(B::EncHidden));
+    multiply(
+        "fc2", Code::EncFc2, 1, t + ".2.weight", {t + ".2.weight", t + ".2.bias"},
+        {b(B::EncHidden), b(B::EncX)}, b(B::EncX));
 }
 
 void Builder::buildCross() {

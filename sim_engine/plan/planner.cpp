@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "sim_engine/base/format.h"
+#include "sim_engine/plan/drafts.h"
 #include "sim_engine/plan/knobs.h"
 #include "sim_engine/plan/plan.h"
 #include "sim_engine/plan/residence.h"
@@ -21,8 +23,19 @@ using model::ModelCard;
 using model::Region;
 using Stack = model::ShardKey::Stack;
 
-Result<Graph> graphOf(const ModelCard& card, const RunConfig& config) {
+/// How the engine may work, the fastest first. The next one is for budgets that the ones before it
+/// do not fit; none needs less than all others do, whatever the model and the shards.
+constexpr std::array<model::Thrift, 5> kThrift{
+    {{},
+     {.scratch = true},
+     {.scratch = true, .mlp = true},
+     {.scratch = true, .stem = true, .attention = true},
+     {.scratch = true, .stem = true, .attention = true, .mlp = true}}};
+
+Result<Graph>
+graphOf(const ModelCard& card, const RunConfig& config, const model::Thrift& thrift = {}) {
     model::GraphOptions options;
+    options.thrift = thrift;
     options.selfKv = config.kv;
     options.crossKv = config.crossKv;
     options.crossKeep = config.crossKeep;
@@ -41,7 +54,7 @@ Result<Graph> graphOf(const ModelCard& card, const RunConfig& config) {
 
 /// Ways to make a config need less, from the mildest to the thriftiest; each adds to the ones
 /// before it.
-constexpr std::array<void (*)(RunConfig&), 5> kFrugal{
+constexpr std::array<void (*)(RunConfig&), 6> kFrugal{
     [](RunConfig& c) {
         if (c.pin.kind == PinChoice::Kind::All)
             c.pin = {};
@@ -53,9 +66,9 @@ constexpr std::array<void (*)(RunConfig&), 5> kFrugal{
     [](RunConfig& c) {
         c.encoderShard = c.decoderShard = {model::Granularity::Kind::Tensor, 1};
     },
+    [](RunConfig& c) { c.crossKv = KvType::Shared; }, // exact, and costs time while decoding
     [](RunConfig& c) { c.slotCount = 1; },
     [](RunConfig& c) {
-        c.crossKv = KvType::Shared;
         c.kv = std::max(c.kv, KvType::Q8); // the types stand from the widest to the narrowest
     },
 };
@@ -73,11 +86,15 @@ std::string flagsBetween(const RunConfig& from, const RunConfig& to) {
 }
 
 Bytes leastPeakOf(const ModelCard& card, const RunConfig& config) {
-    const auto graph = graphOf(card, config);
-    if (!graph)
-        return Bytes(INT64_MAX);
-    const ShardTable table = cutShards(card, *graph, config.encoderShard, config.decoderShard);
-    return leastPeak(*graph, table.shards, config.slotCount);
+    Bytes least(INT64_MAX);
+    for (const model::Thrift& thrift : kThrift) {
+        const auto graph = graphOf(card, config, thrift);
+        if (!graph)
+            break;
+        const ShardTable table = cutShards(card, *graph, config.encoderShard, config.decoderShard);
+        least = std::min(least, leastPeak(*graph, table.shards, config.slotCount));
+    }
+    return least;
 }
 
 /// Whole MiB, rounded up, as a budget is given.
@@ -195,28 +212,85 @@ void fillStreamed(Plan& plan) {
     plan.streamedPerToken = rows + Bytes(steps > 0 ? loads.value / steps : 0);
 }
 
-} // namespace
+/// The graph and shards of a config for one way of working.
+Result<std::shared_ptr<const Draft>>
+draftOf(Drafts& drafts, const RunConfig& config, const model::Thrift& thrift) {
+    if (auto known = drafts.find(config, thrift))
+        return known;
+    auto graph = graphOf(*drafts.card(), config, thrift);
+    if (!graph)
+        return graph.error();
+    auto draft = std::make_shared<Draft>();
+    draft->table = cutShards(*drafts.card(), *graph, config.encoderShard, config.decoderShard);
+    draft->graph = std::make_shared<const Graph>(std::move(*graph));
+    drafts.keep(config, thrift, draft);
+    return std::shared_ptr<const Draft>(std::move(draft));
+}
 
+/// Whether all weights might stay under this budget, could the rest do with nothing.
+bool mightKeepAll(const std::vector<Shard>& shards, const RunConfig& config) {
+    using Kind = PinChoice::Kind;
+    if (config.pin.kind != Kind::Auto && config.pin.kind != Kind::All)
+        return false;
+    Bytes sum;
+    for (const Shard& shard : shards)
+        sum += shard.held;
+    return !config.budget || sum <= *config.budget;
+}
+
+bool streams(const Residence& r) {
+    return r.encodeSlots + r.crossSlots + r.decodeSlots > 0;
+}
+
+/// The fastest way of working that fits, with its residence; but one that keeps all weights goes
+/// before faster ones that stream. Where none fits, what the least needs.
+Result<std::variant<Fitted, Bytes>> fitted(Drafts& drafts, Plan& plan) {
+    Bytes least(INT64_MAX);
+    std::shared_ptr<const Draft> best;
+    std::optional<Fitted> fitted;
+    for (const model::Thrift& thrift : kThrift) {
+        auto draft = draftOf(drafts, plan.config, thrift);
+        if (!draft)
+            return draft.error();
+        const std::vector<Shard>& shards = (*draft)->table.shards;
+        auto chosen = chooseResidence(*(*draft)->graph, shards, plan.config);
+        if (const Bytes* needed = std::get_if<Bytes>(&chosen)) {
+            least = std::min(least, *needed);
+            continue;
+        }
+        const bool keepsAll = !streams(std::get<Fitted>(chosen).residence);
+        if (!fitted || keepsAll) {
+            best = *draft;
+            fitted = std::get<Fitted>(std::move(chosen));
+        }
+        if (keepsAll || !mightKeepAll(shards, plan.config))
+            break;
+    }
+    if (!fitted)
+        return std::variant<Fitted, Bytes>(least);
+    plan.config.maxTokens = std::min(plan.config.maxTokens, best->graph->mostTokens);
+    plan.graph = best->graph;
+    plan.shards = best->table.shards;
+    plan.shardOfOp = best->table.ofOp;
+    return std::variant<Fitted, Bytes>(*std::move(fitted));
+}
+
+/// plan(), with or without the nearest that fits.
 Result<Planned>
-plan(std::shared_ptr<const ModelCard> card, const RunConfig& config, const BoardProfile& board) {
+planned(Drafts& drafts, const RunConfig& config, const BoardProfile& board, bool tellNearest) {
     Plan plan;
     plan.config = config;
     if (plan.config.threads == 0)
         plan.config.threads = std::max(1, board.fastCores);
-    plan.card = std::move(card);
-    auto graph = graphOf(*plan.card, plan.config);
-    if (!graph)
-        return graph.error();
-    plan.config.maxTokens = std::min(plan.config.maxTokens, graph->mostTokens);
-    plan.graph = std::make_shared<const Graph>(std::move(*graph));
-    ShardTable table = cutShards(*plan.card, *plan.graph, config.encoderShard, config.decoderShard);
-    plan.shards = std::move(table.shards);
-    plan.shardOfOp = std::move(table.ofOp);
-    auto chosen = chooseResidence(*plan.graph, plan.shards, plan.config);
-    if (const Bytes* needed = std::get_if<Bytes>(&chosen))
-        return Planned(
-            Infeasible{*needed, *config.budget, nearestFit(*plan.card, plan.config, *needed)});
-    Fitted& fitted = std::get<Fitted>(chosen);
+    plan.card = drafts.card();
+    auto chosen = fitted(drafts, plan);
+    if (!chosen)
+        return chosen.error();
+    if (const Bytes* needed = std::get_if<Bytes>(&*chosen))
+        return Planned(Infeasible{
+            *needed, *config.budget,
+            tellNearest ? nearestFit(*plan.card, plan.config, *needed) : std::string()});
+    Fitted& fitted = std::get<Fitted>(*chosen);
     fillFigures(plan, fitted.residence);
     scheduleSteps(plan, fitted.residence, fitted.layout);
     plan.blocks = std::move(fitted.layout.blocks);
@@ -225,6 +299,18 @@ plan(std::shared_ptr<const ModelCard> card, const RunConfig& config, const Board
     fillStreamed(plan);
     plan.hash = hashOf(plan);
     return Planned(std::move(plan));
+}
+
+} // namespace
+
+Result<Planned>
+plan(std::shared_ptr<const ModelCard> card, const RunConfig& config, const BoardProfile& board) {
+    Drafts drafts(std::move(card), kThrift.size());
+    return planned(drafts, config, board, true);
+}
+
+Result<Planned> plan(Drafts& drafts, const RunConfig& config, const BoardProfile& board) {
+    return planned(drafts, config, board, false);
 }
 
 } // namespace shardscope::plan

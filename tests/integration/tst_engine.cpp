@@ -92,6 +92,12 @@ private slots:
             << QStringList{"--loader", "uring", "--budget", "18MiB", "--decoder-shard", "tensor"};
         QTest::newRow("budget") << QStringList{"--budget", "18MiB"};
         QTest::newRow("lru") << QStringList{"--budget", "20MiB", "--policy", "lru"};
+        for (const char* budget : {"8400KiB", "8800KiB", "9500KiB"})
+            QTest::addRow("tight, %s", budget) << QStringList{"--budget", budget};
+        for (const char* budget : {"7200KiB", "7500KiB", "8MiB"})
+            QTest::addRow("tight, by tensor, %s", budget)
+                << QStringList{"--budget",        budget,   "--encoder-shard", "tensor",
+                               "--decoder-shard", "tensor", "--slots",         "1"};
         QTest::newRow("one thread") << QStringList{"--threads", "1"};
         QTest::newRow("three threads") << QStringList{"--threads", "3"};
     }

@@ -69,11 +69,20 @@ inline base::Bytes wholePeak(const Card& model, plan::RunConfig config) {
     return planned(model, config).peak;
 }
 
-/// Peak with nothing pinned: the least budget of this configuration.
-inline base::Bytes streamingPeak(const Card& model, plan::RunConfig config) {
-    config.budget.reset();
-    config.pin = {plan::PinChoice::Kind::None, {}};
-    return planned(model, config).peak;
+/// The least budget of this configuration, if that much of the weights is to stay.
+inline base::Bytes
+leastBudget(const Card& model, plan::RunConfig config, plan::PinChoice::Kind pin) {
+    config.budget = base::Bytes(1);
+    config.pin = {pin, {}};
+    const auto result = plan::plan(model, config, board());
+    if (!result)
+        qFatal("%s", result.error().line().c_str());
+    return std::get<plan::Infeasible>(*result).needed;
+}
+
+/// The least budget of this configuration: with nothing pinned.
+inline base::Bytes streamingPeak(const Card& model, const plan::RunConfig& config) {
+    return leastBudget(model, config, plan::PinChoice::Kind::None);
 }
 
 /// Draws configurations; a fixed seed gives the same ones on any machine.
@@ -114,6 +123,7 @@ public:
         c.maxTokens = of({1, 2, 3, 4, 9, 30});
         c.audioCtx = of({0, 0, 64, 333});
         c.promptTokens = of({0, 0, 1, 9});
+        c.usefulRead = base::Bytes(of({0, 0, 1, 1 << 22, 1 << 26}));
         return c;
     }
 

@@ -17,12 +17,24 @@ private slots:
     void plannerLeavesRoomForProducts() {
         for (const std::int64_t outer : {1, 63, 64, 384, 1536, 5120, 51865})
             for (const std::int64_t inner : {1, 3, 64, 240, 384, 641, 1152, 1280, 1536, 5120})
-                for (const unsigned threads : {1u, 2u, 8u})
+                for (const unsigned threads : {1u, 2u, 8u}) {
+                    const auto depth = static_cast<std::size_t>(inner);
+                    const std::size_t least = matMulLeastScratch(inner, threads).size();
+                    QVERIFY(least >= kernels::gemmLeastScratchBytes(depth, threads));
+                    QVERIFY(
+                        least <=
+                        matMulScratch(std::max<std::int64_t>(outer, 64), inner, threads).size());
+                    for (const std::size_t bytes : {least, least + 100000, 3 * least}) {
+                        const auto block = kernels::gemmBlock(
+                            static_cast<std::size_t>(outer), depth, threads, bytes);
+                        QVERIFY(kernels::gemmScratchBytes(block, depth, threads) <= bytes);
+                    }
                     QVERIFY(
                         matMulScratch(outer, inner, threads).size() >=
                         kernels::gemmScratchBytes(
                             static_cast<std::size_t>(outer), static_cast<std::size_t>(inner),
                             threads));
+                }
     }
 
     void plannerLeavesRoomForAttention() {

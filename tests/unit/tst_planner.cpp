@@ -96,6 +96,8 @@ private slots:
     void whatDoesNotFitNamesWhatFits();
     void aLargerBudgetNeverStreamsMore_data() { anyConfigurationKeepsEveryPromise_data(); }
     void aLargerBudgetNeverStreamsMore();
+    void aTightBudgetTakesLessWorkingSpace_data() { anyConfigurationKeepsEveryPromise_data(); }
+    void aTightBudgetTakesLessWorkingSpace();
     void pinsBypassTheCycle();
     void theLastStepReadsNothingAhead();
     void streamedPerTokenIsTheMeanOfTheSteps();
@@ -176,13 +178,11 @@ void TestPlanner::whatDoesNotFitNamesWhatFits() {
         RunConfig config = draw.config();
         config.pin.kind = draw.of(
             {plan::PinChoice::Kind::Auto, plan::PinChoice::Kind::All, plan::PinChoice::Kind::None});
-        const Bytes least =
-            config.pin.kind == plan::PinChoice::Kind::All
-                ? test::wholePeak(card, config)
-                : std::min(
-                      test::streamingPeak(card, config),
-                      config.pin.kind == plan::PinChoice::Kind::Auto ? test::wholePeak(card, config)
-                                                                     : Bytes(INT64_MAX));
+        const Bytes whole = test::leastBudget(card, config, plan::PinChoice::Kind::All);
+        const Bytes least = config.pin.kind == plan::PinChoice::Kind::All ? whole
+                            : config.pin.kind == plan::PinChoice::Kind::None
+                                ? test::streamingPeak(card, config)
+                                : std::min(test::streamingPeak(card, config), whole);
         config.budget = Bytes(std::max<std::int64_t>(1, (least.value - 1) * (i % 20 + 1) / 20));
         const auto result = plan::plan(card, config, test::board());
         QVERIFY(result.ok());
@@ -222,6 +222,30 @@ void TestPlanner::aLargerBudgetNeverStreamsMore() {
             before = p.streamedPerToken;
         }
     }
+}
+
+/// Time gives way before the knobs do: the least budget is below what the fastest way needs, no
+/// cache and no slot is smaller for it, and weights that fit are kept all the same.
+void TestPlanner::aTightBudgetTakesLessWorkingSpace() {
+    const auto card = fetchedCard();
+    RunConfig config;
+    config.encoderShard = config.decoderShard = {model::Granularity::Kind::Tensor, 1};
+    config.crossKv = model::KvType::Shared; // else it decides about large models
+    config.slotCount = 1;
+    config.pin.kind = plan::PinChoice::Kind::None;
+    const Plan ample = test::planned(card, config);
+    config.budget = test::streamingPeak(card, config);
+    const Plan tight = test::planned(card, config);
+    QVERIFY(tight.peak < ample.peak);
+    QCOMPARE(tight.peak, *config.budget);
+    QCOMPARE(tight.crossKvBytes, ample.crossKvBytes);
+    QCOMPARE(tight.selfKvBytes, ample.selfKvBytes);
+    QCOMPARE(tight.streamedPerToken, ample.streamedPerToken);
+
+    config.pin.kind = plan::PinChoice::Kind::Auto;
+    config.budget = test::leastBudget(card, config, plan::PinChoice::Kind::All);
+    QVERIFY(*config.budget < test::wholePeak(card, config));
+    QVERIFY(!streams(test::planned(card, config)));
 }
 
 /// C of N shards pinned hit C/N: a step reads the N - C others, once each, and no pinned one.

@@ -44,6 +44,7 @@ void packPanel(const Gemm& product, std::size_t first, float* packed) {
 struct Block {
     std::size_t row, rows;
     std::size_t column, columns;
+    std::size_t lds; ///< floats from row to row of `sums`
     const float* panels;
     float* packedA;       ///< [tile of kTileRows rows], QuadsOfK
     float* sums;          ///< [rows][columns], between the parts of K
@@ -88,8 +89,7 @@ void multiplySteps(const Gemm& product, const Block& block, std::size_t k, std::
         packRows(product, block, r, k, depth, block.packedA + r * paddedDepth);
 
     HWY_ALIGN float tile[kTileRows * kTileCols];
-    const std::size_t lds =
-        only ? kTileCols : gemmColumnsPerBlock(product.weights.rows, wholeDepth);
+    const std::size_t lds = only ? kTileCols : block.lds;
     for (std::size_t n = 0; n < block.columns; n += kTileCols) {
         const std::size_t width = std::min(kTileCols, block.columns - n);
         const float* const panel = block.panels + n * wholeDepth + k * kTileCols;
@@ -118,32 +118,33 @@ void packColumns(
 }
 
 /// Rows of a task: a multiple of the tile's, and few enough for the threads to finish together.
-std::size_t rowsPerTask(std::size_t rows, unsigned threads) {
+std::size_t rowsPerTask(std::size_t rows, std::size_t largest, unsigned threads) {
     const std::size_t share = rows / (4 * threads) + 1;
-    const std::size_t most = std::min(kGemmRowsPerBlock, share) / kTileRows * kTileRows;
+    const std::size_t most = std::min(largest, share) / kTileRows * kTileRows;
     return std::max(most, kTileRows);
 }
 
 void gemmImpl(ThreadPool& pool, const Gemm& product, std::span<std::byte> scratch) {
     const std::size_t n = product.weights.rows;
     const std::size_t depth = product.weights.cols;
-    const std::size_t blockColumns = gemmColumnsPerBlock(n, depth);
+    const GemmBlock most = gemmBlock(n, depth, pool.threads(), scratch.size());
     const std::size_t blockDepth = gemmDepthPerBlock(depth);
     const std::size_t paddedDepth = (blockDepth + 3) / 4 * 4;
-    const std::size_t rows = rowsPerTask(product.rows, pool.threads());
+    const std::size_t rows = rowsPerTask(product.rows, most.rows, pool.threads());
 
     ScratchFloats floats(scratch);
-    float* const panels = floats.take(blockColumns * depth);
-    float* const workers = floats.take(pool.threads() * gemmWorkerFloats(n, depth));
-    for (std::size_t column = 0; column < n; column += blockColumns) {
-        const std::size_t columns = std::min(blockColumns, n - column);
+    float* const panels = floats.take(most.columns * depth);
+    float* const workers = floats.take(pool.threads() * gemmWorkerFloats(most, depth));
+    for (std::size_t column = 0; column < n; column += most.columns) {
+        const std::size_t columns = std::min(most.columns, n - column);
         packColumns(pool, product, column, columns, panels);
         pool.parallelFor((product.rows + rows - 1) / rows, [&](std::size_t task, unsigned worker) {
-            float* const own = workers + worker * gemmWorkerFloats(n, depth);
+            float* const own = workers + worker * gemmWorkerFloats(most, depth);
             const std::size_t row = task * rows;
-            RowNorm norms[kGemmRowsPerBlock];
-            const Block block{row, std::min(rows, product.rows - row),    column, columns, panels,
-                              own, own + kGemmRowsPerBlock * paddedDepth, norms};
+            RowNorm norms[gemmLargestBlock(1, 1).rows];
+            const Block block{
+                row, std::min(rows, product.rows - row), column, columns, most.columns, panels,
+                own, own + most.rows * paddedDepth,      norms};
             for (std::size_t r = 0; product.norm.weight != nullptr && r < block.rows; ++r)
                 norms[r] = normOf(product.a + (row + r) * product.lda, depth);
             for (std::size_t k = 0; k < depth; k += blockDepth)

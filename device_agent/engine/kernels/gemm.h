@@ -52,30 +52,56 @@ constexpr std::size_t gemmDepthPerBlock(std::size_t k) {
     return blocks <= 1 ? k : ((k + blocks - 1) / blocks + 3) / 4 * 4;
 }
 
-/// Columns of W that are packed at a time: about 1 MiB of float32, but not so few that packing A
-/// for them would count.
-constexpr std::size_t gemmColumnsPerBlock(std::size_t n, std::size_t k) {
+/// How much is packed at a time.
+struct GemmBlock {
+    std::size_t columns = 64; ///< of W, a multiple of 64
+    std::size_t rows = 64;    ///< of A, for each worker, at most
+};
+
+/// About 1 MiB of packed weights, but not so few columns that packing A for them would count.
+constexpr GemmBlock gemmLargestBlock(std::size_t n, std::size_t k) {
     const std::size_t padded = (n + 63) / 64 * 64;
     const std::size_t fitting = (std::size_t{1} << 18) / std::max<std::size_t>(k, 1) / 64 * 64;
-    return std::min(std::max<std::size_t>(fitting, 256), padded);
+    return {std::min(std::max<std::size_t>(fitting, 256), padded), 128};
 }
-
-/// Rows of A that a worker packs at a time, at most.
-inline constexpr std::size_t kGemmRowsPerBlock = 128;
 
 /// Floats of one worker: its packed rows of A, and sums that wait for the next part of K.
-constexpr std::size_t gemmWorkerFloats(std::size_t n, std::size_t k) {
+constexpr std::size_t gemmWorkerFloats(GemmBlock block, std::size_t k) {
     const std::size_t depth = (gemmDepthPerBlock(k) + 3) / 4 * 4;
-    const std::size_t waiting = gemmDepthPerBlock(k) < k ? gemmColumnsPerBlock(n, k) : 0;
-    return kGemmRowsPerBlock * (depth + waiting);
+    const std::size_t waiting = gemmDepthPerBlock(k) < k ? block.columns : 0;
+    return block.rows * (depth + waiting);
 }
 
-/// Scratch that gemm() needs for N x K weights; the same on every CPU.
+constexpr std::size_t gemmScratchBytes(GemmBlock block, std::size_t k, unsigned threads) {
+    return (block.columns * k + threads * gemmWorkerFloats(block, k)) * sizeof(float) + 256;
+}
+
+/// Scratch with which gemm() is at its best for N x K weights; the same on every CPU.
 constexpr std::size_t gemmScratchBytes(std::size_t n, std::size_t k, unsigned threads) {
-    return (gemmColumnsPerBlock(n, k) * k + threads * gemmWorkerFloats(n, k)) * sizeof(float) + 256;
+    return gemmScratchBytes(gemmLargestBlock(n, k), k, threads);
 }
 
-/// Computes one product on all threads of the pool; `scratch` has gemmScratchBytes(N, K, threads).
+/// The least that it can do with: A is then packed anew for every 64 columns.
+constexpr std::size_t gemmLeastScratchBytes(std::size_t k, unsigned threads) {
+    return gemmScratchBytes(GemmBlock{}, k, threads);
+}
+
+/// The largest block for which `scratch` bytes suffice, and no larger than is of use.
+constexpr GemmBlock gemmBlock(std::size_t n, std::size_t k, unsigned threads, std::size_t scratch) {
+    const GemmBlock most = gemmLargestBlock(n, k);
+    if (gemmScratchBytes(most, k, threads) <= scratch)
+        return most;
+    GemmBlock block;
+    for (GemmBlock wider = block; wider.columns < most.columns; block = wider) {
+        wider.columns += 64;
+        if (gemmScratchBytes(wider, k, threads) > scratch)
+            break;
+    }
+    return block;
+}
+
+/// Computes one product on all threads of the pool; `scratch` has gemmScratchBytes(N, K, threads),
+/// or less, but gemmLeastScratchBytes(K, threads) at least. The result has the same bits.
 void gemm(ThreadPool& pool, const Gemm& product, std::span<std::byte> scratch);
 
 } // namespace shardscope::engine::kernels

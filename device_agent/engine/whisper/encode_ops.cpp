@@ -82,22 +82,40 @@ void mel(RunState& run, const plan::OpContext& context) {
         dumpMel(run, rows, static_cast<std::size_t>(frames));
 }
 
+/// Rows that a buffer has room for, each of `width` floats.
+std::size_t rowsIn(const RunState& run, B buffer, std::size_t width) {
+    const base::Bytes bytes = run.plan.graph->buffer(model::whisperBuffer(buffer)).bytes;
+    return bytes.size() / (width * sizeof(float));
+}
+
+/// The part of the op among tiles of `size` out of all positions: [first, first + rows).
+struct Tile {
+    Tile(const RunState& run, OpId id, std::size_t size)
+        : first(static_cast<std::size_t>(run.plan.graph->op(id).part) * size),
+          rows(std::min(size, run.positions - first)) {}
+    std::size_t first, rows;
+};
+
+/// The first convolution makes two steps of each position behind a row that was there before: that
+/// of zeros, or the last one of the tile before. The second one takes every other step.
 void convolution(RunState& run, OpId id, bool isFirst) {
-    const std::size_t d = run.width;
-    const std::size_t inputs = isFirst ? static_cast<std::size_t>(run.shape.mels) : d;
+    const auto mels = static_cast<std::size_t>(run.shape.mels);
+    const std::size_t d = run.width, most = (rowsIn(run, B::Conv1Out, d) - 1) / 2;
+    const Tile tile(run, id, most);
+    float* const between = run.floats(B::Conv1Out);
+    if (isFirst && tile.first == 0)
+        std::fill_n(between, d, 0.0f);
+    else if (isFirst)
+        std::copy_n(between + 2 * most * d, d, between);
     Gemm g;
-    g.a = run.floats(isFirst ? B::Mel : B::Conv1Out);
-    g.rows = isFirst ? 2 * run.positions : run.positions;
-    g.lda = isFirst ? inputs : 2 * inputs; // the second one takes every other step
+    g.a = isFirst ? run.floats(B::Mel) + 2 * tile.first * mels : between;
+    g.rows = isFirst ? 2 * tile.rows : tile.rows;
+    g.lda = isFirst ? mels : 2 * d;
     g.weights = run.memory.matrix(id, 0);
     g.order = WeightOrder::Conv3;
-    g.c = run.floats(isFirst ? B::Conv1Out : B::EncX) + (isFirst ? d : 0);
+    g.c = isFirst ? between + d : run.floats(B::EncX) + tile.first * d;
     g.ldc = d;
     g.epilogue = {run.memory.weight(id, 1), true, nullptr, 0};
-    if (isFirst) {
-        std::fill_n(run.floats(B::Conv1Out), d, 0.0f);
-        std::fill_n(g.c + g.rows * d, d, 0.0f);
-    }
     kernels::gemm(run.pool, g, scratch(run));
 }
 
@@ -116,36 +134,64 @@ struct Projection {
     bool residual = false; ///< is added to what the output holds
 };
 
-/// out = epilogue(norm(in) W^T).
-void project(RunState& run, OpId id, B in, B out, Projection with) {
+/// out = epilogue(norm(in) W^T) of `rows` rows, which stand `ldc` floats apart in out (0: close).
+void projectRows(
+    RunState& run, OpId id, const float* in, std::size_t rows, float* out, Projection with,
+    std::size_t ldc = 0) {
     const std::size_t at = with.normed ? 2 : 0;
+    const auto firstRow = static_cast<std::size_t>(run.plan.graph->op(id).weights[at].firstRow);
     Gemm g;
     g.weights = run.memory.matrix(id, at);
-    g.a = run.floats(in);
-    g.rows = run.positions;
+    g.a = in;
+    g.rows = rows;
     g.lda = g.weights.cols;
     if (with.normed)
         g.norm = {run.memory.weight(id, 0), run.memory.weight(id, 1)};
-    g.c = run.floats(out);
-    g.ldc = g.weights.rows;
-    const std::byte* bias = with.bias ? run.memory.weight(id, at + 1) : nullptr;
+    g.c = out;
+    g.ldc = ldc > 0 ? ldc : g.weights.rows;
+    const std::byte* bias =
+        with.bias ? run.memory.weight(id, at + 1) + firstRow * sizeof(float) : nullptr;
     g.epilogue = with.residual ? kernels::residualEpilogue(bias, g.c, g.ldc)
                                : Epilogue{bias, with.gelu, nullptr, 0};
     kernels::gemm(run.pool, g, scratch(run));
 }
 
-void attention(RunState& run) {
-    const auto heads = static_cast<std::size_t>(run.shape.audioHeads);
+/// Queries go to their columns among all heads; keys and values stand by themselves.
+void projectHeads(RunState& run, OpId id, B out, bool bias) {
+    const std::size_t atATime = rowsIn(run, B::EncK, run.positions);
+    const auto part = static_cast<std::size_t>(run.plan.graph->op(id).part);
+    const bool queries = out == B::EncQ;
+    projectRows(
+        run, id, run.floats(B::EncX), run.positions,
+        run.floats(out) + (queries ? part * atATime : 0), {.normed = true, .bias = bias},
+        queries ? run.width : atATime);
+}
+
+/// With the heads whose keys and values are there.
+void attention(RunState& run, OpId id) {
+    const std::size_t atATime = rowsIn(run, B::EncK, run.positions);
+    const auto part = static_cast<std::size_t>(run.plan.graph->op(id).part);
     kernels::EncoderAttention a;
-    a.q = a.out = run.floats(B::EncQ);
+    a.q = a.out = run.floats(B::EncQ) + part * atATime;
     a.k = run.floats(B::EncK);
     a.v = run.floats(B::EncV);
-    a.ldq = a.ldk = a.ldv = a.ldo = run.width;
+    a.ldq = a.ldo = run.width;
+    a.ldk = a.ldv = atATime;
     a.positions = run.positions;
-    a.heads = heads;
-    a.headDim = run.width / heads;
+    a.headDim = run.width / static_cast<std::size_t>(run.shape.audioHeads);
+    a.heads = std::min(atATime, run.width - part * atATime) / a.headDim;
     a.scale = 1.0f / std::sqrt(static_cast<float>(a.headDim));
     kernels::encoderAttention(run.pool, a, scratch(run));
+}
+
+void mlp(RunState& run, OpId id, bool isFirst) {
+    const Tile tile(run, id, rowsIn(run, B::EncHidden, 4 * run.width));
+    float* const x = run.floats(B::EncX) + tile.first * run.width;
+    float* const hidden = run.floats(B::EncHidden);
+    if (isFirst)
+        projectRows(run, id, x, tile.rows, hidden, {.normed = true, .bias = true, .gelu = true});
+    else
+        projectRows(run, id, hidden, tile.rows, x, {.bias = true, .residual = true});
 }
 
 /// The encoder output; where cross-attention shares it and keeps a part, every other row of it.
@@ -166,11 +212,16 @@ void finalNorm(RunState& run, OpId id, const plan::OpContext& context) {
 
 /// Keys or values of one decoder layer for all audio positions that are kept.
 void crossRows(RunState& run, OpId id, const plan::OpContext& context, bool keys) {
-    project(run, id, B::EncX, B::CrossRows, {.bias = !keys});
     const auto cache = cacheOf(run, run.plan.graph->op(id).writes[0], true, static_cast<std::size_t>(context.sequence));
-    const std::size_t stride = run.crossPositions < run.positions ? 2 * run.width : run.width;
+    const std::size_t d = run.width, step = run.crossPositions < run.positions ? 2 : 1;
     const auto store = keys ? kernels::storeKeys : kernels::storeValues;
-    store(run.pool, cache, 0, run.crossPositions, run.floats(B::CrossRows), stride);
+    const std::size_t tile = rowsIn(run, B::CrossRows, d); // all, or whole blocks of the cache
+    float* const between = run.floats(B::CrossRows);
+    for (std::size_t first = 0; first < run.positions; first += tile) {
+        const std::size_t rows = std::min(tile, run.positions - first);
+        projectRows(run, id, run.floats(B::EncX) + first * d, rows, between, {.bias = !keys});
+        store(run.pool, cache, first / step, (rows + step - 1) / step, between, step * d);
+    }
 }
 
 } // namespace
@@ -186,20 +237,21 @@ void computeEncodeOp(RunState& run, OpId id, const plan::OpContext& context) {
     case WhisperOp::EncPositions:
         return positions(run, id);
     case WhisperOp::EncQuery:
-        return project(run, id, B::EncX, B::EncQ, {.normed = true, .bias = true});
+        return projectHeads(run, id, B::EncQ, true);
     case WhisperOp::EncKey:
-        return project(run, id, B::EncX, B::EncK, {.normed = true});
+        return projectHeads(run, id, B::EncK, false);
     case WhisperOp::EncValue:
-        return project(run, id, B::EncX, B::EncV, {.normed = true, .bias = true});
+        return projectHeads(run, id, B::EncV, true);
     case WhisperOp::EncAttention:
-        return attention(run);
+        return attention(run, id);
     case WhisperOp::EncOut:
-        return project(run, id, B::EncQ, B::EncX, {.bias = true, .residual = true});
+        return projectRows(
+            run, id, run.floats(B::EncQ), run.positions, run.floats(B::EncX),
+            {.bias = true, .residual = true});
     case WhisperOp::EncFc1:
-        return project(
-            run, id, B::EncX, B::EncHidden, {.normed = true, .bias = true, .gelu = true});
+        return mlp(run, id, true);
     case WhisperOp::EncFc2:
-        return project(run, id, B::EncHidden, B::EncX, {.bias = true, .residual = true});
+        return mlp(run, id, false);
     case WhisperOp::EncFinalNorm:
         return finalNorm(run, id, context);
     case WhisperOp::CrossKey:
