@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/tune_text.h"
 
+#include <algorithm>
+
 #include "app/cli/terminal.h"
 #include "sim_engine/base/format.h"
 #include "sim_engine/plan/knobs.h"
@@ -13,6 +15,9 @@ using base::formatted;
 using Json = nlohmann::ordered_json;
 
 namespace {
+
+/// Sentences a point; the document has all of them.
+constexpr std::size_t kReasons = 5;
 
 std::string msText(double ms) {
     return base::timeText(base::Nanos(static_cast<std::int64_t>(ms * 1e6)));
@@ -113,8 +118,9 @@ std::string tuneText(const TuneAnswer& answer) {
         if (front[i].why.empty())
             continue;
         text += formatted("\n%zu  ", i + 1) + flagsOf(front[i].config) + "\n";
-        for (const std::string& why : front[i].why)
-            text += "     " + why + "\n";
+        const std::size_t count = std::min<std::size_t>(front[i].why.size(), kReasons);
+        for (std::size_t k = 0; k < count; ++k)
+            text += "     " + front[i].why[k] + "\n";
     }
     return text;
 }

@@ -21,6 +21,11 @@ TuneJob::TuneJob(JobRunner* jobs, QObject* parent) : QObject(parent), m_jobs(job
     });
 }
 
+TuneJob::~TuneJob() {
+    if (m_jobs && m_running)
+        m_jobs->cancel(m_kind); // what it would still deliver has nobody to take it
+}
+
 void TuneJob::start(
     std::shared_ptr<const model::ModelCard> card, const plan::BoardProfile& board,
     const analyze::TuneQuestion& question, const sim::Workload& workload) {

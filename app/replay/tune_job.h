@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <QObject>
+#include <QPointer>
 
 #include "app/jobs/job_runner.h"
 #include "sim_engine/analyze/tune.h"
@@ -24,6 +25,7 @@ class TuneJob : public QObject {
     Q_OBJECT
 public:
     explicit TuneJob(JobRunner* jobs, QObject* parent = nullptr);
+    ~TuneJob() override;
 
     void start(
         std::shared_ptr<const model::ModelCard> card, const plan::BoardProfile& board,
@@ -50,7 +52,7 @@ private:
     };
     void take();
 
-    JobRunner* m_jobs;
+    QPointer<JobRunner> m_jobs;
     QString m_kind;
     std::shared_ptr<Shared> m_shared;
     analyze::TuneResult m_result;

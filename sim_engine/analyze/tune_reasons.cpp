@@ -68,7 +68,9 @@ public:
 private:
     std::string memoryUse() const {
         const TuneFigures& f = m_point.figures;
-        const std::string stays = bytesText(f.pinned) + " of weights stay resident";
+        const std::string stays =
+            (f.pinned.value > 0 ? bytesText(f.pinned) + " of weights stay" : "no weights stay") +
+            " resident";
         if (f.streamedPerToken.value == 0)
             return "Memory: " + stays + ", so nothing is read while tokens are decoded";
         return "Memory: " + stays + ", " + bytesText(f.streamedPerToken) +
@@ -128,6 +130,9 @@ private:
     /// compute; ". Empty for knobs whose effect is the reading.
     std::string effect(const TuneKnob& k, const std::string& value) {
         const std::string_view key = k.knob->key;
+        const plan::Loader loader = m_point.config.loader;
+        if (key == "loader" && loader >= plan::Loader::Mmap && loader <= plan::Loader::Pread)
+            return "what is read may stay in the page cache, beside the budget; ";
         if (key != "kv" && key != "cross_kv" && key != "cross_keep")
             return {};
         RunConfig now = m_point.config;
@@ -141,7 +146,7 @@ private:
         const double cost = ratio(figures[0].msPerToken, figures[1].msPerToken) - 1;
         std::string text = saved >= Bytes(0) ? "saves " + bytesText(saved)
                                              : "takes " + bytesText(Bytes(-saved.value)) + " more";
-        text += " than " + value;
+        text += " against " + value;
         if (std::abs(cost) >= 0.005)
             text += (cost > 0 ? ", costs " : ", gains ") + percent(std::abs(cost)) + " of compute";
         return text + "; ";
