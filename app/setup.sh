@@ -8,7 +8,7 @@ debian_packages=(
     nlohmann-json3-dev libhwy-dev liburing-dev
     qt6-base-dev qt6-svg-dev libqt6sql6-sqlite libqcustomplot-dev
     libsndfile1-dev libsoxr-dev
-    libssh2-1-dev openssh-server
+    libssh2-1-dev openssh-client openssh-server libssh-dev
 )
 
 # Installs what is missing, and asks apt for nothing when nothing is.

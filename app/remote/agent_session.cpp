@@ -124,9 +124,10 @@ void AgentSession::takeControl(const trace::Frame& frame) {
     const Json message = trace::parseControl(frame.payload);
     if (!message.is_object())
         return; // an agent of another build: nothing here waits for it
-    const bool ofRun = message.contains("run") || message.contains("text") ||
-                       message.contains("note") || message.contains("result");
     const auto id = message.find("id");
+    // Answers have an id; what has none belongs to the run.
+    const bool hasId = id != message.end() && !id->is_null();
+    const bool ofRun = !hasId || message.contains("result");
     const std::uint64_t number =
         id != message.end() && id->is_number_unsigned() ? id->get<std::uint64_t>() : 0;
     const auto asked = m_pending.find(number);
@@ -134,6 +135,13 @@ void AgentSession::takeControl(const trace::Frame& frame) {
         message.contains("error") && asked != m_pending.end() && asked->second.name == "run";
     if (ofRun || endsRun)
         emit runFrame(frame);
+    if (!hasId) {
+        if (message.contains("error"))
+            emit runEnded(errorFromJson(message["error"]));
+        else if (message.contains("result"))
+            emit runEnded({});
+        return;
+    }
     if (message.contains("error"))
         answer(number, errorFromJson(message["error"]));
     else if (message.contains("reply"))

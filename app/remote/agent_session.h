@@ -56,6 +56,8 @@ signals:
     void ready();
     /// A frame that belongs to a run. The views in it are valid during the signal only.
     void runFrame(const shardscope::trace::Frame& frame);
+    /// The stream of a run that was started with "spool" has come to its end.
+    void runEnded(const std::optional<shardscope::base::Error>& error);
     /// Once: the stream is over. `reason` tells why, if it was not asked for.
     void ended(const std::optional<shardscope::base::Error>& reason);
 

@@ -41,6 +41,10 @@ const QList<QStringList>& migrations() {
                         "ON DELETE CASCADE, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, "
                         "text TEXT NOT NULL)"),
          QStringLiteral("CREATE INDEX range_notes_run ON range_notes (run, begin_ns)")},
+        {QStringLiteral("CREATE TABLE remote_boards (name TEXT PRIMARY KEY, address TEXT NOT NULL, "
+                        "identity TEXT NOT NULL, folder TEXT NOT NULL, "
+                        "machine TEXT NOT NULL, agent TEXT NOT NULL, state TEXT NOT NULL, "
+                        "last_seen INTEGER NOT NULL) WITHOUT ROWID")},
     };
     return all;
 }

@@ -382,4 +382,60 @@ Status RunStore::saveBoard(const plan::BoardProfile& profile) {
     return status;
 }
 
+Result<QList<RemoteBoard>> RunStore::remoteBoards() const {
+    auto rows = m_database->run(
+        QStringLiteral("SELECT name, address, identity, folder, machine, agent, state, last_seen "
+                       "FROM remote_boards ORDER BY name"));
+    if (!rows)
+        return rows.error();
+    QList<RemoteBoard> boards;
+    while (rows->next()) {
+        const auto text = [&](int column) { return rows->value(column).toString(); };
+        RemoteBoard board{text(0), text(1), text(2), text(3), text(4), text(5), text(6), {}};
+        if (const qint64 seen = rows->value(7).toLongLong(); seen > 0)
+            board.lastSeen = QDateTime::fromMSecsSinceEpoch(seen);
+        boards.append(board);
+    }
+    return boards;
+}
+
+Result<std::optional<RemoteBoard>> RunStore::remoteBoard(const QString& name) const {
+    auto all = remoteBoards();
+    if (!all)
+        return all.error();
+    for (const RemoteBoard& board : std::as_const(*all))
+        if (board.name == name)
+            return std::optional(board);
+    return std::optional<RemoteBoard>();
+}
+
+Status RunStore::saveRemoteBoard(const RemoteBoard& board) {
+    // An empty text is none of SQL's nulls.
+    const auto text = [](const QString& t) { return t.isNull() ? QStringLiteral("") : t; };
+    Status status = m_database->exec(
+        QStringLiteral("INSERT OR REPLACE INTO remote_boards (name, address, identity, folder, "
+                       "machine, agent, state, last_seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
+        {board.name, text(board.address), text(board.identity), text(board.folder),
+         text(board.machine), text(board.agent), text(board.state),
+         board.lastSeen.isValid() ? board.lastSeen.toMSecsSinceEpoch() : 0});
+    if (status)
+        emit boardsChanged();
+    return status;
+}
+
+Status RunStore::removeRemoteBoard(const QString& name) {
+    auto known = remoteBoard(name);
+    if (!known)
+        return known.error();
+    if (!*known)
+        return Error{
+            ErrorCode::Usage, "there is no such board", name.toStdString(),
+            "see `shardscope boards list`"};
+    Status status =
+        m_database->exec(QStringLiteral("DELETE FROM remote_boards WHERE name = ?"), {name});
+    if (status)
+        emit boardsChanged();
+    return status;
+}
+
 } // namespace shardscope::app

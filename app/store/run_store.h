@@ -23,6 +23,18 @@ struct BoardRecord {
     QDateTime lastSeen;
 };
 
+/// A board that is reached over SSH. No secret is among it.
+struct RemoteBoard {
+    QString name;       ///< what the user calls it, and its profile
+    QString address;    ///< "pi@10.0.0.7:2222"
+    QString identity;   ///< the key file; empty: whatever fits
+    QString folder;     ///< on the board; empty: the standard one
+    QString machine;    ///< as `uname -m` said
+    QString agent;      ///< the version of the agent there
+    QString state;      ///< "ready", or the line of what failed last
+    QDateTime lastSeen; ///< invalid: never
+};
+
 /// The runs and boards of this user: rows in SQLite, streams in files beside it. A crash at any
 /// moment leaves a store that opens, with every chunk that was appended. GUI thread only (the
 /// connection belongs to the thread that opened it); several programs may have it open.
@@ -67,6 +79,15 @@ public:
     base::Result<std::optional<BoardRecord>> board(const QString& name) const;
     /// Keeps a profile, seen now.
     base::Status saveBoard(const plan::BoardProfile& profile);
+
+    /// By name.
+    base::Result<QList<RemoteBoard>> remoteBoards() const;
+    /// None where there is no board of that name.
+    base::Result<std::optional<RemoteBoard>> remoteBoard(const QString& name) const;
+    /// A new one, or another state of one that is known.
+    base::Status saveRemoteBoard(const RemoteBoard& board);
+    /// Usage error where there is none of that name. Its profile and its runs stay.
+    base::Status removeRemoteBoard(const QString& name);
 
 signals:
     void runsChanged();

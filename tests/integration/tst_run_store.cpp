@@ -287,6 +287,30 @@ private slots:
         QCOMPARE((*store->board(QStringLiteral("bench")))->profile.cores, 2);
         QVERIFY(!store->board(QStringLiteral("other"))->has_value());
     }
+
+    void keepsHowBoardsAreReached() {
+        QTemporaryDir folder;
+        app::RemoteBoard board;
+        board.name = QStringLiteral("bench");
+        board.address = QStringLiteral("pi@10.0.0.7:2222");
+        {
+            auto store = opened(folder.path());
+            QVERIFY(store->saveRemoteBoard(board).ok());
+            board.state = QStringLiteral("ready");
+            board.lastSeen = QDateTime::fromMSecsSinceEpoch(1'700'000'000'000);
+            QVERIFY(store->saveRemoteBoard(board).ok());
+        }
+        auto store = opened(folder.path());
+        QCOMPARE(store->remoteBoards()->size(), 1);
+        const auto kept = store->remoteBoard(QStringLiteral("bench"));
+        QVERIFY(kept.ok() && kept->has_value());
+        QCOMPARE((*kept)->address, board.address);
+        QCOMPARE((*kept)->state, board.state);
+        QCOMPARE((*kept)->lastSeen, board.lastSeen);
+        QVERIFY(store->removeRemoteBoard(QStringLiteral("bench")).ok());
+        QVERIFY(!store->removeRemoteBoard(QStringLiteral("bench")).ok());
+        QVERIFY(store->remoteBoards()->isEmpty());
+    }
 };
 
 int main(int argc, char** argv) {

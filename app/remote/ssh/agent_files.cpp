@@ -28,8 +28,11 @@ QStringList placesOf(const QString& architecture) {
     QStringList places;
     if (const QString told = qEnvironmentVariable("SHARDSCOPE_AGENTS"); !told.isEmpty())
         places.append(told + QLatin1Char('/') + inFolder);
-    if (architecture == agentArchitecture(QSysInfo::currentCpuArchitecture()))
+    if (architecture == agentArchitecture(QSysInfo::currentCpuArchitecture())) {
+        if (const QString told = qEnvironmentVariable("SHARDSCOPE_AGENT"); !told.isEmpty())
+            places.append(told);
         places.append(own + QLatin1Char('/') + kName);
+    }
     places +=
         {own + QStringLiteral("/../agents/") + inFolder,
          own + QStringLiteral("/../share/shardscope/agents/") + inFolder,

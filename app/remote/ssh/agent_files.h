@@ -14,7 +14,7 @@ QString agentArchitecture(const QString& machine);
 /// The agent program for a board whose `uname -m` is `machine`: a static executable for its
 /// processor. Looked for, in this order, as
 ///   $SHARDSCOPE_AGENTS/ARCH/shardscope-agent
-///   beside our own program, for its own processor: shardscope-agent
+///   for our own processor: $SHARDSCOPE_AGENT, and shardscope-agent beside our own program
 ///   beside our own program: ../agents/ARCH/, ../share/shardscope/agents/ARCH/
 ///   $XDG_DATA_HOME/shardscope/agents/ARCH/
 ///   in a source tree: the build folder of the preset of this name (build/armhf/bin)

@@ -5,6 +5,7 @@
 
 #include <QFileInfo>
 
+#include "app/remote/ssh/agent_call.h"
 #include "app/remote/ssh/board_upload.h"
 #include "app/remote/ssh/file_hash.h"
 #include "app/remote/ssh/ssh_connect.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::chrono::seconds kStarting{15};
 constexpr std::chrono::milliseconds kBetweenNotes{100};
+constexpr int kGoodbyeMs = 500;
 
 /// What the end of the agent means; none where it ended well.
 std::optional<Error>
@@ -53,6 +55,9 @@ SshTransport::SshTransport(SshTarget target, SshOptions options, QObject* parent
 }
 
 SshTransport::~SshTransport() {
+    // What was said last still goes out, where the other side takes it.
+    for (int i = 0; m_open && m_stopping && !m_done && i < kGoodbyeMs; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     m_wake->cancel();
     if (m_worker.joinable())
         m_worker.join();
@@ -68,6 +73,7 @@ void SshTransport::start() {
         return;
     m_worker = std::thread([this] {
         const std::optional<Error> why = work();
+        m_done = true;
         QMetaObject::invokeMethod(
             this, [this, why] { close(why); }, Qt::QueuedConnection);
     });
@@ -136,6 +142,7 @@ Status SshTransport::putFiles(SshLink& link, QString& agent, Arrival& arrival) {
     if (!deployed)
         return deployed.error();
     agent = *deployed;
+    arrival.folder = survey->folder;
     for (const QString& file : std::as_const(m_files)) {
         what = QFileInfo(file).fileName();
         auto hash = fileHash(file, *m_wake, [&](double share) {
@@ -161,17 +168,15 @@ Status SshTransport::serve(SshLink& link) {
     if (Status status = putFiles(link, agent, arrival); !status)
         return status;
     note(tr("starting the agent"));
-    QByteArray command = "exec";
-    for (const QString& word : std::as_const(m_options.prefix))
-        command += ' ' + shellQuoted(word);
-    command += ' ' + shellQuoted(agent) + " serve";
-    auto channel = SshChannel::start(link, command, Deadline(kStarting));
+    auto channel = SshChannel::start(
+        link, serveCommand(m_options, arrival.folder, agent), Deadline(kStarting));
     if (!channel)
         return channel.error();
     QMetaObject::invokeMethod(
         this,
         [this, arrival] {
             m_paths = arrival.paths;
+            m_folder = arrival.folder;
             m_open = true;
             if (!m_stopping)
                 emit opened();

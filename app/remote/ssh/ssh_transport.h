@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <thread>
@@ -22,12 +23,14 @@ class SshTransport : public Transport {
 public:
     explicit SshTransport(
         SshTarget target, SshOptions options = SshOptions::standard(), QObject* parent = nullptr);
-    /// Cuts the connection; takes some milliseconds whatever state it is in.
+    /// Cuts the connection; takes some milliseconds, and half a second at most after stop().
     ~SshTransport() override;
 
     /// Questions of the connection: connect to its signal before start(), or nobody is asked.
     QuestionBox& questions() { return m_questions; }
 
+    /// Ours on the board; known when opened() comes.
+    QString folder() const { return m_folder; }
     void bring(const QStringList& files) override { m_files = files; }
     QString pathThere(const QString& file) const override;
     void start() override;
@@ -38,6 +41,7 @@ public:
 private:
     struct Arrival {
         std::map<QString, QString> paths;
+        QString folder;
     };
     std::optional<base::Error> work();
     base::Status serve(SshLink& link);
@@ -50,11 +54,13 @@ private:
     SshOptions m_options;
     QStringList m_files;
     std::map<QString, QString> m_paths;
+    QString m_folder;
     QuestionBox m_questions;
     std::shared_ptr<Wake> m_wake;
     SshStream m_stream;
     std::thread m_worker;
-    QTimer m_patience; ///< between asking the agent to end and cutting the connection
+    QTimer m_patience;               ///< between asking the agent to end and cutting the connection
+    std::atomic<bool> m_done{false}; ///< the worker has nothing left to do
     bool m_open = false;
     bool m_stopping = false;
     bool m_closed = false;
