@@ -7,6 +7,7 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "sim_engine/plan/knobs.h"
 #include "ui/kit/parts.h"
@@ -107,7 +108,14 @@ void TradeOffPanel::search() {
     if (!m_whatIf->isReady())
         return;
     analyze::TuneQuestion question;
-    question.start = m_whatIf->config();
+    // Settings that a point of the last search has set say nothing new about what is allowed.
+    const auto& front = m_tune->result().front;
+    const bool isPoint = std::any_of(front.begin(), front.end(), [this](const auto& point) {
+        return point.config == m_whatIf->config();
+    });
+    if (m_chart->front().empty() || !isPoint)
+        m_start = m_whatIf->config();
+    question.start = m_start;
     question.accuracy = static_cast<analyze::Accuracy>(m_accuracy->currentData().toInt());
     question.windows = m_whatIf->workload().windows;
     m_progress->setValue(0);
@@ -128,13 +136,14 @@ void TradeOffPanel::showFront() {
     for (const analyze::TunePoint& point : m_tune->result().front)
         points.push_back({point.figures.peak.real(), point.figures.msPerToken});
     m_chart->setFront(std::move(points));
+    showPrediction();
     showPoint(m_chart->marked());
 }
 
 void TradeOffPanel::showPrediction() {
     m_chart->setCurrent(pointOf(m_whatIf->prediction()));
     m_chart->setBaseline(pointOf(m_whatIf->baselinePrediction()));
-    const auto& budget = m_whatIf->config().budget;
+    const auto& budget = (m_chart->front().empty() ? m_whatIf->config() : m_start).budget;
     m_chart->setLimit(
         budget ? budget->real()
                : (m_whatIf->board().ramTotal - m_whatIf->board().ramReserved).real());

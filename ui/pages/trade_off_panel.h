@@ -40,6 +40,7 @@ private:
 
     app::TuneJob* m_tune;
     app::WhatIf* m_whatIf;
+    plan::RunConfig m_start; ///< of the search whose points are shown
     ParetoChart* m_chart;
     QPushButton* m_search = nullptr;
     QComboBox* m_accuracy = nullptr;
