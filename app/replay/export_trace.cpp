@@ -154,6 +154,8 @@ std::string argsOf(const Event& e) {
             static_cast<unsigned long long>(e.b));
     case EventKind::Token:
         return formatted("{\"token\":%u}", e.id);
+    case EventKind::Step:
+        return formatted("{\"beams\":%u}", e.id);
     default:
         return "{}";
     }
@@ -164,8 +166,9 @@ void addEvent(Writer& out, const trace::Legend& legend, const Event& e) {
     if (e.kind == EventKind::Counter) {
         out.add(
             ",\n{\"ph\":\"C\",\"pid\":1,\"ts\":" + micros(e.t_ns) +
-            ",\"name\":" + jsonText(nameOf(legend, e)) +
-            formatted(",\"args\":{\"bytes\":%llu}}", static_cast<unsigned long long>(e.a)));
+            ",\"name\":" + jsonText(nameOf(legend, e)) + ",\"args\":{" +
+            jsonText(trace::counterUnit(static_cast<CounterKind>(e.id))) +
+            formatted(":%llu}}", static_cast<unsigned long long>(e.a)));
         return;
     }
     const std::string_view kind = trace::eventKindName(e.kind), name = nameOf(legend, e);

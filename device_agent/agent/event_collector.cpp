@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "device_agent/agent/event_collector.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace shardscope::agent {
@@ -82,13 +83,20 @@ void EventCollector::sample(bool everything) {
     counter(CounterKind::PageCache, m_memory.pageCache());
     counter(CounterKind::FreeRam, m_memory.freeRam());
     counter(CounterKind::IoBytes, m_memory.ioBytes());
+    counter(CounterKind::Heat, m_board.heatMilliCelsius());
+    counter(CounterKind::Clock, m_board.clockKhz());
+    counter(CounterKind::SwapUsed, m_board.swapUsed());
 }
 
-void EventCollector::counter(CounterKind kind, std::optional<base::Bytes> value) {
+void EventCollector::counter(CounterKind kind, std::optional<base::Bytes> bytes) {
+    counter(kind, bytes ? std::optional(bytes->value) : std::nullopt);
+}
+
+void EventCollector::counter(CounterKind kind, std::optional<std::int64_t> value) {
     if (!value)
         return;
     m_batch.push_back(
-        {m_clock.now(), static_cast<std::uint64_t>(value->value), 0,
+        {m_clock.now(), static_cast<std::uint64_t>(std::max<std::int64_t>(*value, 0)), 0,
          static_cast<std::uint32_t>(kind), EventKind::Counter, trace::Lane::Sampler, 0});
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device_agent/engine/weights/run_clock.h"
+#include "device_agent/probes/board_state.h"
 #include "device_agent/probes/process_memory.h"
 #include "sim_engine/trace/event.h"
 #include "sim_engine/trace/event_ring.h"
@@ -49,13 +50,15 @@ private:
     /// True when anything was drained.
     bool drain();
     void sample(bool everything);
-    void counter(trace::CounterKind kind, std::optional<base::Bytes> value);
+    void counter(trace::CounterKind kind, std::optional<base::Bytes> bytes);
+    void counter(trace::CounterKind kind, std::optional<std::int64_t> value);
     void pass();
 
     std::vector<EventSink*> m_sinks;
     trace::EventRing m_compute, m_io;
     const engine::RunClock& m_clock; ///< that of the run
     probes::ProcessMemory m_memory = probes::ProcessMemory::open();
+    probes::BoardState m_board = probes::BoardState::open();
     std::vector<trace::Event> m_batch;
     std::atomic<bool> m_stop{false};
     std::thread m_thread;

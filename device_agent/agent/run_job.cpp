@@ -2,6 +2,7 @@
 #include "device_agent/agent/run_job.h"
 
 #include "device_agent/agent/text_stream.h"
+#include "device_agent/probes/board_state.h"
 #include "device_agent/probes/cpu_facts.h"
 #include "sim_engine/analyze/summary.h"
 #include "sim_engine/model/card_catalog.h"
@@ -32,12 +33,14 @@ private:
 };
 
 Json header(const RunJob& job, const plan::Plan& plan, const trace::Legend& legend, int windows) {
+    const std::string governor = probes::BoardState::open().governor();
     return {
         {"run",
          {{"version", SHARDSCOPE_VERSION},
           {"model", job.request.modelPath},
           {"audio", job.request.audioPath},
           {"windows", windows},
+          {"governor", governor},
           {"config", plan::toJson(plan.config)},
           {"card", model::toJson(*plan.card)},
           {"legend", trace::toJson(legend)}}}};

@@ -3,11 +3,11 @@
 #include <ctime>
 #include <map>
 
+#include "device_agent/probes/board_state.h"
 #include "device_agent/probes/cpu_facts.h"
 #include "device_agent/probes/doctor.h"
 #include "device_agent/probes/pressure.h"
 #include "device_agent/probes/proc_file.h"
-#include "device_agent/probes/thermal.h"
 #include "sim_engine/base/format.h"
 
 namespace shardscope::probes {
@@ -63,7 +63,7 @@ void judgeClusters(const SystemRoots& roots, std::vector<Finding>& out) {
 }
 
 void judgeHeat(const SystemRoots& roots, std::vector<Finding>& out) {
-    const auto hottest = hottestMilliCelsius(roots.sys);
+    const auto hottest = BoardState::open(roots.proc, roots.sys).heatMilliCelsius();
     if (!hottest)
         return out.push_back(
             {"temperature", Severity::Note, "the system shows no temperature", ""});

@@ -23,13 +23,13 @@ enum class EventKind : std::uint8_t {
     Alloc,        ///< id = buffer, a = arena offset, b = bytes, aux = model::Region
     Free,         ///< id = buffer, a = arena offset, b = bytes, aux = model::Region
     Counter,      ///< id = CounterKind, a = value
-    Token,        ///< id = token, a = its number in the window, b = window: told where it is chosen,
-                  ///< with a beam search (see Step) where the window ends
-    Dropped,      ///< a = events that a full ring lost since the last such event
-    RunEnd,       ///< id = 0 done, 1 stopped, 2 failed
-    Note,         ///< id = index into the notes of the legend: a fall-back and its reason
-    Step,         ///< a decoding step of a beam search is over: id = beams that it was for, a = its
-                  ///< number in the window, b = window. The tokens come when the window ends
+    Token,   ///< id = token, a = its number in the window, b = window: told where it is chosen,
+             ///< with a beam search (see Step) where the window ends
+    Dropped, ///< a = events that a full ring lost since the last such event
+    RunEnd,  ///< id = 0 done, 1 stopped, 2 failed
+    Note,    ///< id = index into the notes of the legend: a fall-back and its reason
+    Step,    ///< a decoding step of a beam search is over: id = beams that it was for, a = its
+             ///< number in the window, b = window. The tokens come when the window ends
 };
 inline constexpr std::uint8_t kLastEventKind = static_cast<std::uint8_t>(EventKind::Step);
 
@@ -42,8 +42,11 @@ enum class CounterKind : std::uint32_t {
     PageCache, ///< page cache of the cgroup, or of the system, bytes
     FreeRam,   ///< available memory of the system, bytes
     IoBytes,   ///< bytes the process had read from storage so far
+    Heat,      ///< hottest thermal zone of the board, thousandths of a degree Celsius
+    Clock,     ///< of the fastest core now, kHz: below its most, the governor or heat holds it
+    SwapUsed,  ///< swap of the system in use, bytes
 };
-inline constexpr std::size_t kCounterCount = 5;
+inline constexpr std::size_t kCounterCount = 8;
 
 /// Threads as they appear in the views.
 enum class Lane : std::uint8_t { Compute = 0, Io = 1, Sampler = 2 };
@@ -70,8 +73,10 @@ constexpr bool mustArrive(EventKind kind) {
 
 /// "load", "evict", ...; "unknown" for kinds of a newer version.
 std::string_view eventKindName(EventKind kind);
-/// "RSS", "PSS", "page cache", "free RAM", "bytes read".
+/// "RSS", "PSS", "page cache", "free RAM", "bytes read", "temperature", "core clock", "swap used".
 std::string_view counterName(CounterKind kind);
+/// What its values count: "bytes", "millidegrees", "kHz".
+std::string_view counterUnit(CounterKind kind);
 
 struct Event {
     std::uint64_t t_ns = 0; ///< start, from the begin of the run

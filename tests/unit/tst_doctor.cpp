@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
+#include "device_agent/probes/board_state.h"
 #include "device_agent/probes/doctor.h"
-#include "device_agent/probes/pressure.h"
-#include "device_agent/probes/thermal.h"
 
 using namespace shardscope;
 using namespace shardscope::probes;
@@ -121,6 +120,27 @@ private slots:
         const auto findings = board.examined(base::mebibytes(48));
         QCOMPARE(int(named(findings, "memory")->severity), int(Severity::Problem));
         QVERIFY(named(findings, "memory")->what.find("cgroup") != std::string::npos);
+    }
+
+    void tellsHeatClockAndSwapWhileARunGoesOn() {
+        const FakeBoard board;
+        board.write("sys/class/thermal/thermal_zone0/temp", "41000\n");
+        board.write("sys/class/thermal/thermal_zone3/temp", "52500\n");
+        const char* const kSlow = "sys/devices/system/cpu/cpu0/cpufreq/";
+        const char* const kFast = "sys/devices/system/cpu/cpu4/cpufreq/";
+        board.write(QString(kSlow) + "cpuinfo_max_freq", "1800000\n");
+        board.write(QString(kSlow) + "scaling_cur_freq", "1800000\n");
+        board.write(QString(kFast) + "cpuinfo_max_freq", "2400000\n");
+        board.write(QString(kFast) + "scaling_cur_freq", "1608000\n");
+        board.write(QString(kFast) + "scaling_governor", "ondemand\n");
+        board.write("proc/meminfo", "MemTotal: 9 kB\nSwapTotal: 1000 kB\nSwapFree: 400 kB\n");
+        const auto state = BoardState::open(board.roots().proc, board.roots().sys);
+        QCOMPARE(*state.heatMilliCelsius(), std::int64_t{52500});
+        QCOMPARE(*state.clockKhz(), std::int64_t{1608000});
+        QCOMPARE(state.swapUsed()->value, std::int64_t{600 * 1024});
+        QCOMPARE(state.governor(), std::string("ondemand"));
+        const auto none = BoardState::open(board.folder() + "/x", board.folder() + "/x");
+        QVERIFY(!none.heatMilliCelsius() && !none.clockKhz() && !none.swapUsed());
     }
 
     void namesTheFastCluster() {

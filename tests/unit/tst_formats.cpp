@@ -221,6 +221,7 @@ void TestFormats::numbersInTracesKeepTheirMeaning() {
     QCOMPARE(static_cast<int>(EventKind::Free), 10);
     QCOMPARE(static_cast<int>(EventKind::Note), 15);
     QCOMPARE(static_cast<int>(trace::CounterKind::IoBytes), 4);
+    QCOMPARE(static_cast<int>(trace::CounterKind::SwapUsed), 7);
     QCOMPARE(static_cast<int>(trace::Lane::Sampler), 2);
     QCOMPARE(static_cast<int>(model::Region::Scratch), 6);
     QCOMPARE(static_cast<int>(model::PassKind::Decode), 3);

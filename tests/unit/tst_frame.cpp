@@ -237,6 +237,9 @@ void TestFrame::namesAreThere() {
     QCOMPARE(trace::laneName(trace::Lane::Io), std::string_view("I/O"));
     QCOMPARE(trace::laneName(static_cast<trace::Lane>(200)), std::string_view("unknown"));
     QCOMPARE(trace::counterName(trace::CounterKind::IoBytes), std::string_view("bytes read"));
+    QCOMPARE(trace::counterName(trace::CounterKind::SwapUsed), std::string_view("swap used"));
+    QCOMPARE(trace::counterUnit(trace::CounterKind::Rss), std::string_view("bytes"));
+    QCOMPARE(trace::counterUnit(trace::CounterKind::Clock), std::string_view("kHz"));
     QCOMPARE(trace::counterName(static_cast<trace::CounterKind>(99)), std::string_view("unknown"));
 }
 
