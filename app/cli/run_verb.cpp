@@ -11,6 +11,7 @@
 #include "app/cli/terminal.h"
 #include "app/cli/verbs.h"
 #include "app/remote/board_source.h"
+#include "app/remote/emulate/emulated_board.h"
 #include "app/remote/run_controller.h"
 #include "app/remote/ssh/ssh_transport.h"
 #include "sim_engine/plan/knobs.h"
@@ -28,7 +29,8 @@ namespace {
 const std::vector<Flag>& runFlags() {
     static const std::vector<Flag> flags = [] {
         std::vector<Flag> all{
-            {"--board", "WHERE", "This machine (local, the default), or USER@HOST[:PORT]."},
+            {"--board", "WHERE",
+             "This machine (local, the default), emulated:NAME, or USER@HOST[:PORT]."},
             {"--model", "FILE", "A ggml Whisper file as whisper.cpp writes it."},
             {"--audio", "FILE", "WAV, FLAC, OGG or MP3; converted to 16 kHz mono if need be."},
             {"--json", "", "The result document instead of text."}};
@@ -43,7 +45,7 @@ Result<RunOrder> readOrder(const Args& args) {
         return Error{ErrorCode::Usage, "a word too many", args.rest().front(), "see --help"};
     RunOrder order;
     order.board = QString::fromStdString(args.valueOr("--board", "local"));
-    if (order.board != kLocalBoard && !isSshTarget(order.board))
+    if (order.board != kLocalBoard && !isEmulated(order.board) && !isSshTarget(order.board))
         return Error{
             ErrorCode::Usage, "this is neither local nor user@host",
             "--board " + order.board.toStdString(),
@@ -72,6 +74,16 @@ void goOverSsh(RunController& controller, const SshTarget& target, const SshOpti
         return transport;
     });
     QObject::connect(&controller, &RunController::phaseChanged, &controller, &showPhase);
+}
+
+/// Says on stderr what holds the run, and takes it down for the result.
+void tellEmulation(RunController& controller, nlohmann::ordered_json& held) {
+    QObject::connect(&controller, &RunController::emulating, [](const QString& line) {
+        std::fprintf(stderr, "%s\n", qUtf8Printable(line));
+    });
+    QObject::connect(&controller, &RunController::ended, [&controller, &held] {
+        held = controller.emulation();
+    });
 }
 
 } // namespace
@@ -113,7 +125,10 @@ int runRunVerb(const Words& words) {
     if (!store)
         return fail(store.error());
     std::function<void(RunController&)> prepare;
-    if (order->board != kLocalBoard) {
+    nlohmann::ordered_json held;
+    if (isEmulated(order->board)) {
+        prepare = [&held](RunController& controller) { tellEmulation(controller, held); };
+    } else if (order->board != kLocalBoard) {
         auto target = parseSshTarget(order->board);
         if (!target)
             return fail(target.error());
@@ -134,8 +149,11 @@ int runRunVerb(const Words& words) {
         return fail(*error);
     }
     const std::string id = document.uuid().left(8).toStdString();
+    nlohmann::ordered_json result = document.result();
+    if (!held.is_null())
+        result["emulation"] = held;
     if (json)
-        printJson(document.result());
+        printJson(result);
     else
         print(resultText(document.result()) + (id.empty() ? "" : "\nkept as run " + id + "\n"));
     if (document.state() == RunState::Stopped)

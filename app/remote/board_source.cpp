@@ -6,6 +6,7 @@
 #include <QFileInfo>
 #include <QProcess>
 
+#include "app/remote/emulate/emulated_board.h"
 #include "app/remote/local_transport.h"
 
 // Outside any namespace: the macro declares a function of the global one.
@@ -47,6 +48,16 @@ Result<BoardProfile> profileFrom(const QByteArray& text, const QString& where) {
     return profile;
 }
 
+Result<BoardProfile> emulatedBoard(const QString& name, RunStore* store) {
+    auto board = resolveBoard(name, store);
+    if (!board)
+        return board.error();
+    auto local = localBoard(store);
+    if (!local)
+        return local.error();
+    return emulatedProfile(*board, *local, emulationLimits(*board, *local));
+}
+
 } // namespace
 
 QStringList presetBoardNames() {
@@ -75,12 +86,15 @@ Result<BoardProfile> boardFromFile(const QString& path) {
     return profileFrom(file.read(kLargestProfile), path);
 }
 
-Result<BoardProfile> probeLocalBoard() {
+Result<BoardProfile> probeLocalBoard(ProbeDepth depth) {
     auto agent = findLocalAgent();
     if (!agent)
         return agent.error();
     QProcess probe;
-    probe.start(*agent, {QStringLiteral("probe"), QStringLiteral("--json")});
+    QStringList words{QStringLiteral("probe"), QStringLiteral("--json")};
+    if (depth == ProbeDepth::Quick)
+        words.append(QStringLiteral("--quick"));
+    probe.start(*agent, words);
     if (!probe.waitForFinished(kProbeMs) || probe.exitStatus() != QProcess::NormalExit ||
         probe.exitCode() != 0) {
         const QByteArray last = probe.readAllStandardError().trimmed().split('\n').last();
@@ -114,6 +128,8 @@ Result<BoardProfile> localBoard(RunStore* store) {
 Result<BoardProfile> resolveBoard(const QString& nameOrFile, RunStore* store) {
     if (nameOrFile == kLocalBoard)
         return localBoard(store);
+    if (isEmulated(nameOrFile))
+        return emulatedBoard(emulatedName(nameOrFile), store);
     if (nameOrFile.contains(QLatin1Char('/')) || nameOrFile.endsWith(QLatin1String(".json")))
         return boardFromFile(nameOrFile);
     if (presetBoardNames().contains(nameOrFile))

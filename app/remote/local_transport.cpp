@@ -17,6 +17,7 @@ using base::ErrorCode;
 namespace {
 
 constexpr qsizetype kLongestLine = 400;
+constexpr int kNotHeld = 125; ///< no status of an agent: the child could not be held to its limits
 
 } // namespace
 
@@ -75,7 +76,11 @@ void LocalTransport::start() {
         m_program = *found;
     }
     // A group of its own: Ctrl+C in a terminal is ours to handle, and we ask the agent to stop.
-    m_process.setChildProcessModifier([] { ::setpgid(0, 0); });
+    m_process.setChildProcessModifier([this] {
+        ::setpgid(0, 0);
+        if (m_beforeExec && !m_beforeExec())
+            ::_exit(kNotHeld);
+    });
     m_process.start(m_program, {QStringLiteral("serve")});
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
+
 #include <QProcess>
 #include <QTimer>
 
@@ -18,6 +20,8 @@ class LocalTransport : public Transport {
 public:
     /// Runs `program serve`; an empty program is looked for when it starts.
     explicit LocalTransport(QString program = {}, QObject* parent = nullptr);
+    /// Called in the child between fork and exec: async-signal-safe, and false ends the child.
+    void setBeforeExec(std::function<bool()> before) { m_beforeExec = std::move(before); }
     /// Ends the child.
     ~LocalTransport() override;
 
@@ -34,6 +38,7 @@ private:
     void close(const std::optional<base::Error>& reason);
 
     QString m_program;
+    std::function<bool()> m_beforeExec; ///< what it refers to outlives the child
     QProcess m_process;
     QTimer m_patience; ///< between asking the child to end and killing it
     QByteArray m_lastErrorLine;

@@ -8,6 +8,7 @@
 #include "app/jobs/audio_file.h"
 #include "app/remote/board_source.h"
 #include "app/remote/local_transport.h"
+#include "sim_engine/base/format.h"
 #include "sim_engine/plan/knobs.h"
 
 namespace shardscope::app {
@@ -20,7 +21,6 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::chrono::seconds kStopPatience{5};
 const QString kAudioJob = QStringLiteral("audio for a run");
 
 QString absolutePath(const QString& file) {
@@ -53,16 +53,19 @@ Status RunController::start(const RunOrder& order) {
         return Error{ErrorCode::Usage, "a run is going on already", "run", "stop it first"};
     m_order = order;
     m_running = true;
-    m_stopAsked = false;
     m_keep = m_store != nullptr;
     m_keepError.reset();
     m_clock.start();
     m_document->beginLive();
     emit startedRun();
-    if (!m_order.profile && m_store)
-        if (auto known = m_store->board(m_order.board); known && *known)
-            m_order.profile = (*known)->profile;
-    const bool measure = !m_order.profile && m_order.board == kLocalBoard && m_measures;
+    m_local.reset();
+    m_heldBy = nullptr;
+    const bool emulates = isEmulated(m_order.board);
+    std::optional<plan::BoardProfile>& profile = emulates ? m_local : m_order.profile;
+    if (!profile && m_store)
+        if (auto known = m_store->board(emulates ? kLocalBoard : m_order.board); known && *known)
+            profile = (*known)->profile;
+    const bool measure = !profile && (emulates || m_order.board == kLocalBoard) && m_measures;
     emit phaseChanged(measure ? tr("measuring this machine, once") : tr("reading the audio"));
     const QString folder =
         m_store ? m_store->paths().converted() : DataPaths::standard().converted();
@@ -84,38 +87,53 @@ void RunController::prepare(
     if (!audio)
         return finish(audio.error());
     if (measured) {
-        m_order.profile = measured;
+        (isEmulated(m_order.board) ? m_local : m_order.profile) = measured;
         if (m_store)
             (void)m_store->saveBoard(*measured); // else it is measured again next time
     }
+    if (Status status = holdToBoard(); !status)
+        return finish(status.error());
     startAgent(*audio);
+}
+
+/// Makes the limits of an emulated board, and the configuration that goes with them.
+Status RunController::holdToBoard() {
+    if (!isEmulated(m_order.board))
+        return {};
+    auto board = resolveBoard(emulatedName(m_order.board), m_store);
+    if (!board)
+        return board.error();
+    m_emulation = Emulation::prepare(*board, m_local, m_order.model, m_order.config);
+    if (!m_order.profile)
+        m_order.profile = m_emulation->profile();
+    emit emulating(m_emulation->words());
+    return {};
+}
+
+RunController::OpenTransport RunController::way() const {
+    if (!m_emulation)
+        return m_open;
+    return [held = m_emulation]() -> std::unique_ptr<Transport> {
+        auto transport = std::make_unique<LocalTransport>();
+        transport->setBeforeExec([held] { return held->enter(); });
+        return transport;
+    };
 }
 
 void RunController::startAgent(const QString& audio) {
     emit phaseChanged(tr("starting the agent"));
-    auto transport = m_open();
-    transport->bring({absolutePath(m_order.model), absolutePath(audio)});
-    m_session = new AgentSession(std::move(transport), this);
-    connect(m_session, &AgentSession::phaseChanged, this, &RunController::phaseChanged);
-    connect(m_session, &AgentSession::ready, this, [this, audio] { orderRun(audio); });
-    connect(m_session, &AgentSession::runFrame, this, &RunController::takeFrame);
-    connect(m_session, &AgentSession::ended, this, [this](const std::optional<Error>& why) {
-        finish(why.value_or(
-            Error{ErrorCode::Failed, "the agent ended before the run did", "run", "run it again"}));
-    });
-    m_session->start();
-}
-
-void RunController::orderRun(const QString& audio) {
-    emit phaseChanged(tr("running"));
-    const Json request{
-        {"model", m_session->pathThere(absolutePath(m_order.model)).toStdString()},
-        {"audio", m_session->pathThere(absolutePath(audio)).toStdString()},
-        {"config", plan::toJson(m_order.config)},
-        {"raw_greedy", false}};
-    m_session->request("run", request, {}, [this](const Result<Json>& result) {
-        finish(result ? std::nullopt : std::optional(result.error()));
-    });
+    m_link = new RunLink(way(), this);
+    if (m_linkPatience)
+        m_link->setOutlives(*m_linkPatience);
+    connect(m_link, &RunLink::phaseChanged, this, &RunController::phaseChanged);
+    connect(m_link, &RunLink::lossChanged, this, &RunController::lossChanged);
+    connect(m_link, &RunLink::frameArrived, this, &RunController::takeFrame);
+    connect(m_link, &RunLink::ended, this, &RunController::finish);
+    m_link->start(
+        {{"model", absolutePath(m_order.model).toStdString()},
+         {"audio", absolutePath(audio).toStdString()},
+         {"config", plan::toJson(m_order.config)},
+         {"raw_greedy", false}});
 }
 
 void RunController::takeFrame(const trace::Frame& frame) {
@@ -140,13 +158,14 @@ void RunController::takeRunFrame(const trace::Frame& frame) {
 
 /// A run's header with the board's profile in it; empty where it is no header or has one.
 std::string RunController::withBoard(std::string_view header) const {
-    if (!m_order.profile)
-        return {};
     Json document = Json::parse(header, nullptr, false);
     if (!document.is_object() || !document.contains("run") || !document["run"].is_object() ||
         document["run"].contains("board"))
         return {};
-    document["run"]["board"] = plan::toJson(*m_order.profile);
+    if (m_order.profile)
+        document["run"]["board"] = plan::toJson(*m_order.profile);
+    if (m_emulation)
+        document["run"]["emulation"] = m_emulation->toJson();
     return document.dump();
 }
 
@@ -178,30 +197,35 @@ void RunController::stopKeeping(const Error& error) {
 }
 
 void RunController::stop() {
-    if (!m_running || std::exchange(m_stopAsked, true))
+    if (!m_running)
         return;
-    if (!m_session || !m_session->isReady()) {
-        m_jobs->cancel(kAudioJob);
-        return finish(stopped());
-    }
-    emit phaseChanged(tr("stopping"));
-    m_session->request("stop", {}, kStopPatience, [this](const Result<Json>& answer) {
-        if (!answer && m_running && m_session)
-            m_session->stop(); // what was recorded so far stays, as a partial run
-    });
+    if (m_link)
+        return m_link->stop();
+    m_jobs->cancel(kAudioJob);
+    finish(stopped());
 }
 
 void RunController::finish(const std::optional<Error>& error) {
     if (!std::exchange(m_running, false))
         return;
     m_took = std::chrono::milliseconds(m_clock.elapsed());
-    releaseSession();
-    m_document->endLive(error);
-    finishKeeping(error);
+    std::optional<Error> why = error;
+    if (const auto held = std::exchange(m_emulation, nullptr)) { // the agent holds it until it ends
+        m_heldBy = held->toJson();
+        if (error && held->isKilledForMemory())
+            why = Error{
+                ErrorCode::Failed,
+                "killed: the memory of the board was full (" +
+                    base::bytesText(held->memoryLimit()) + ")",
+                m_order.board.toStdString(), "give --budget, or a smaller one"};
+    }
+    releaseLink();
+    m_document->endLive(why);
+    finishKeeping(why);
     if (m_document->state() == RunState::Stopped)
         emit ended({}); // that is what was asked for
     else
-        emit ended(error);
+        emit ended(why);
 }
 
 /// What goes wrong here does not spoil the run: it is told beside its result.
@@ -216,16 +240,12 @@ void RunController::finishKeeping(const std::optional<Error>& error) {
         stopKeeping(status.error());
 }
 
-/// Lets the agent go without waiting for it here; it deletes itself when it has gone.
-void RunController::releaseSession() {
-    if (!m_session)
+/// It may be what has just told us that the run is over.
+void RunController::releaseLink() {
+    if (!m_link)
         return;
-    AgentSession* session = std::exchange(m_session, nullptr);
-    session->disconnect(this);
-    if (session->hasEnded())
-        return session->deleteLater();
-    connect(session, &AgentSession::ended, session, &QObject::deleteLater);
-    session->stop();
+    m_link->disconnect(this);
+    std::exchange(m_link, nullptr)->deleteLater();
 }
 
 } // namespace shardscope::app
