@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "app/remote/run_controller.h"
+#include "sim_engine/base/args.h"
 
 namespace shardscope::app {
 
@@ -13,5 +14,10 @@ namespace shardscope::app {
 std::optional<base::Error> runToEnd(
     RunStore* store, const RunOrder& order, RunDocument& document,
     const std::function<void(RunController&)>& prepare = {});
+
+/// What runToEnd() prepares for runs on `board`: nothing for this machine, the words of an
+/// emulation, or the way over SSH. An error where there is no way.
+base::Result<std::function<void(RunController&)>>
+wayTo(const QString& board, RunStore& store, const base::Args& args);
 
 } // namespace shardscope::app

@@ -3,6 +3,7 @@
 #include <QEventLoop>
 #include <QFileInfo>
 
+#include "app/cli/boards_ssh.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/knob_flags.h"
 #include "app/cli/result_text.h"
@@ -30,7 +31,7 @@ const std::vector<Flag>& runFlags() {
     static const std::vector<Flag> flags = [] {
         std::vector<Flag> all{
             {"--board", "WHERE",
-             "This machine (local, the default), emulated:NAME, or USER@HOST[:PORT]."},
+             "This machine (local), emulated:NAME, USER@HOST[:PORT], or a board that was added."},
             {"--model", "FILE", "A ggml Whisper file as whisper.cpp writes it."},
             {"--audio", "FILE", "WAV, FLAC, OGG or MP3; converted to 16 kHz mono if need be."},
             {"--json", "", "The result document instead of text."}};
@@ -45,11 +46,6 @@ Result<RunOrder> readOrder(const Args& args) {
         return Error{ErrorCode::Usage, "a word too many", args.rest().front(), "see --help"};
     RunOrder order;
     order.board = QString::fromStdString(args.valueOr("--board", "local"));
-    if (order.board != kLocalBoard && !isEmulated(order.board) && !isSshTarget(order.board))
-        return Error{
-            ErrorCode::Usage, "this is neither local nor user@host",
-            "--board " + order.board.toStdString(),
-            "boards that are only planned for are predicted with `shardscope simulate`"};
     auto config = configFromArgs(args);
     if (!config)
         return config.error();
@@ -73,6 +69,7 @@ void goOverSsh(RunController& controller, const SshTarget& target, const SshOpti
         askOnTerminal(transport->questions());
         return transport;
     });
+    controller.setOutlivesLink();
     QObject::connect(&controller, &RunController::phaseChanged, &controller, &showPhase);
 }
 
@@ -114,6 +111,26 @@ std::optional<Error> runToEnd(
     return broken;
 }
 
+Result<std::function<void(RunController&)>>
+wayTo(const QString& board, RunStore& store, const Args& args) {
+    std::function<void(RunController&)> way;
+    if (isEmulated(board)) {
+        way = [](RunController& controller) {
+            QObject::connect(&controller, &RunController::emulating, [](const QString& line) {
+                std::fprintf(stderr, "%s\n", qUtf8Printable(line));
+            });
+        };
+    } else if (board != kLocalBoard) {
+        auto reached = reachBoard(board, store, args);
+        if (!reached)
+            return reached.error();
+        way = [reached = *reached](RunController& controller) {
+            goOverSsh(controller, reached.target, reached.options);
+        };
+    }
+    return way;
+}
+
 int runRunVerb(const Words& words) {
     auto args = Args::parse(words, runFlags());
     if (!args)
@@ -128,13 +145,11 @@ int runRunVerb(const Words& words) {
     nlohmann::ordered_json held;
     if (isEmulated(order->board)) {
         prepare = [&held](RunController& controller) { tellEmulation(controller, held); };
-    } else if (order->board != kLocalBoard) {
-        auto target = parseSshTarget(order->board);
-        if (!target)
-            return fail(target.error());
-        prepare = [target = *target, options = sshOptionsFrom(*args)](RunController& controller) {
-            goOverSsh(controller, target, options);
-        };
+    } else {
+        auto way = wayTo(order->board, **store, *args);
+        if (!way)
+            return fail(way.error());
+        prepare = *std::move(way);
     }
     RunDocument document;
     const bool json = args->has("--json");
@@ -172,7 +187,9 @@ std::string runManual() {
            base::flagHelp(runFlags()) +
            "\nExample: base.en in 90 MiB, read at the speed of a slow flash\n"
            "  shardscope run --model ggml-base.en.bin --audio talk.mp3 --budget 90MiB \\\n"
-           "      --emulate-read 30MB/s\n";
+           "      --emulate-read 30MB/s\n"
+           "Example: the same as if on a Raspberry Pi 3\n"
+           "  shardscope run --board emulated:rpi3b-1g-sd --model ggml-base.en.bin --audio a.mp3\n";
 }
 
 } // namespace shardscope::app

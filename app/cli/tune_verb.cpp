@@ -9,11 +9,12 @@
 #include "app/cli/grid_flags.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/knob_flags.h"
+#include "app/cli/run_headless.h"
+#include "app/cli/ssh_flags.h"
 #include "app/cli/terminal.h"
 #include "app/cli/tune_text.h"
 #include "app/cli/tune_verify.h"
 #include "app/cli/verbs.h"
-#include "app/remote/board_source.h"
 #include "app/remote/sample.h"
 #include "app/replay/tune_job.h"
 #include "sim_engine/base/format.h"
@@ -34,19 +35,24 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 const std::vector<Flag>& tuneFlags() {
-    static const std::vector<Flag> flags = withKnobs(
-        {{"--model", "FILE|card:NAME", "A ggml Whisper file, or a built-in card: no file needed."},
-         {"--board", "NAME|FILE", "local (default), a preset or a profile; may stand again."},
-         {"--max-ms-per-token", "MS", "Leaves out settings that are slower than this."},
-         {"--max-first-token", "MS", "Leaves out settings whose first token comes later."},
-         {"--accuracy", "exact|near|lossy",
-          "near (default) allows q8; lossy also q4, half of the audio."},
-         {"--allow-lossy", "", "The same as --accuracy lossy."},
-         {"--windows", "N", "30 s windows of the audio: batches can be as large (default: 1)."},
-         {"--verify", "N", "Runs the N fastest points for real and keeps the runs."},
-         {"--audio", "FILE", "What --verify runs on (default: a clip of the sample)."},
-         {"--part", "I/N", "Only this share of the boards, or of the runs of --verify."},
-         {"--json", "", "One document instead of tables."}});
+    static const std::vector<Flag> flags = [] {
+        std::vector<Flag> all{
+            {"--model", "FILE|card:NAME",
+             "A ggml Whisper file, or a built-in card: no file needed."},
+            {"--board", "NAME|FILE", "local (default), a preset or a profile; may stand again."},
+            {"--max-ms-per-token", "MS", "Leaves out settings that are slower than this."},
+            {"--max-first-token", "MS", "Leaves out settings whose first token comes later."},
+            {"--accuracy", "exact|near|lossy",
+             "near (default) allows q8; lossy also q4, half of the audio."},
+            {"--allow-lossy", "", "The same as --accuracy lossy."},
+            {"--windows", "N", "30 s windows of the audio: batches can be as large (default: 1)."},
+            {"--verify", "N", "Runs the N fastest points for real and keeps the runs."},
+            {"--audio", "FILE", "What --verify runs on (default: a clip of the sample)."},
+            {"--part", "I/N", "Only this share of the boards, or of the runs of --verify."},
+            {"--json", "", "One document instead of tables."}};
+        all.insert(all.end(), sshFlags().begin(), sshFlags().end());
+        return withKnobs(all);
+    }();
     return flags;
 }
 
@@ -54,6 +60,7 @@ struct Order {
     std::shared_ptr<const model::ModelCard> card;
     analyze::TuneQuestion question;
     Verification verification;
+    Args args; ///< for those who reach boards
     bool json = false;
 };
 
@@ -173,7 +180,7 @@ Result<Order> readOrder(const Words& words) {
         return card.error();
     return Order{
         std::make_shared<const model::ModelCard>(std::move(*card)), std::move(*question),
-        std::move(*verification), args->has("--json")};
+        std::move(*verification), *args, args->has("--json")};
 }
 
 /// Shows how far the search is, where somebody looks on.
@@ -252,17 +259,16 @@ Status check(const Order& order, const plan::BoardProfile& board) {
     return planned ? Status() : Status(planned.error());
 }
 
-bool canRunOn(const std::string& board) {
-    return board == kLocalBoard.toStdString() || board.starts_with("emulated:");
-}
-
 Status tuneBoard(
     const Order& order, const std::string& name, std::size_t boardIndex, RunStore* store,
     std::vector<TuneAnswer>& answers) {
-    if (order.verification.count > 0 && !canRunOn(name))
-        return Error{
-            ErrorCode::Usage, "nothing can be run on this board from here", "--board " + name,
-            "give local or emulated:NAME, or leave --verify out"};
+    Verification v = order.verification;
+    if (v.count > 0) {
+        auto way = wayTo(QString::fromStdString(name), *store, order.args);
+        if (!way)
+            return way.error();
+        v.way = *std::move(way);
+    }
     auto board = boardNamed(name);
     if (!board)
         return board.error();
@@ -277,7 +283,6 @@ Status tuneBoard(
     }
     if (!answer.result.complete)
         return Error{ErrorCode::Failed, "stopped before its end", "tune", "start it again"};
-    Verification v = order.verification;
     v.board = name;
     v.firstItem = boardIndex * static_cast<std::size_t>(v.count);
     return v.count > 0 ? verify(v, store, answer) : Status();

@@ -63,7 +63,7 @@ Status verify(const Verification& what, RunStore* store, TuneAnswer& answer) {
         order.config = front[point].config;
         order.profile = answer.board;
         RunDocument document;
-        if (const auto error = runToEnd(store, order, document))
+        if (const auto error = runToEnd(store, order, document, what.way))
             return *error;
         if (document.state() == RunState::Stopped || document.result().is_null())
             return Error{

@@ -143,7 +143,7 @@ private:
         const auto rows = static_cast<double>(m_sweep.rows.size());
         const auto count = static_cast<double>(m_chart.series.size());
         const double place = (m_right - m_left) / rows;
-        const double width = std::min(42.0, place * 0.72 / count);
+        const double width = std::min(42.0, place * (count > 1 ? 0.9 : 0.72) / count);
         std::string svg;
         for (std::size_t i = 0; i < m_sweep.rows.size(); ++i) {
             const double middle = m_left + place * (static_cast<double>(i) + 0.5);

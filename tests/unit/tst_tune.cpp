@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <set>
+
 #include <QtTest>
 
 #include "app/replay/run_figures.h"
