@@ -200,6 +200,20 @@ private slots:
         QCOMPARE(f.whatIf()->config(), dragged);
     }
 
+    void theBoardOfWhatIfIsWhereARunGoes() {
+        WindowFixture f;
+        QVERIFY(!f.openKeptRun().isEmpty());
+        auto* run = f.find<QPushButton>("whatif.run");
+        // The kept run is one of a preset: here it can only be emulated.
+        QCOMPARE(f.session.runBoard(), QStringLiteral("emulated:v851s-512m-nand"));
+        QVERIFY(run->text().contains(QStringLiteral("emulated")));
+        plan::BoardProfile own = tests::smallBoard();
+        own.name = "local";
+        f.whatIf()->setBoard(own);
+        QCOMPARE(f.session.runBoard(), QStringLiteral("local"));
+        QCOMPARE(run->text(), QStringLiteral("Run on this machine"));
+    }
+
     void aRunIsHeldAgainstItsPredictionAndPhysics() {
         WindowFixture f;
         QVERIFY(!f.openKeptRun().isEmpty());

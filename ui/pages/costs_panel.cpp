@@ -90,6 +90,7 @@ QTreeWidget* CostsPanel::makeList() {
     list->setHeaderLabels({tr("What costs most"), tr("Cost"), tr("Share")});
     list->setRootIsDecorated(false);
     list->setUniformRowHeights(true);
+    list->setProperty("look", "roomy");
     list->setItemDelegateForColumn(Share, new HeatDelegate(list));
     list->header()->setSectionResizeMode(QHeaderView::ResizeToContents);
     list->header()->setSectionResizeMode(What, QHeaderView::Stretch);

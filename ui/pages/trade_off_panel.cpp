@@ -48,7 +48,7 @@ TradeOffPanel::TradeOffPanel(app::TuneJob* tune, app::WhatIf* whatIf, QWidget* p
     m_word->setWordWrap(true);
     m_word->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     m_word->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_word->setMinimumHeight(5 * m_word->fontMetrics().height());
+    m_word->setMinimumHeight(3 * m_word->fontMetrics().height());
     column->addWidget(m_word);
     m_chart->setHint(tr("Find best settings searches all knobs: each point is one that no other "
                         "beats in memory and time. A click sets the knobs."));

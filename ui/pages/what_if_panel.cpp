@@ -278,8 +278,8 @@ void WhatIfPanel::setRunnable(bool runnable, const QString& why) {
     showHint();
 }
 
-void WhatIfPanel::setRunTarget(const QString& name, const QString& hint) {
-    m_run->setText(tr("Run on %1").arg(name));
+void WhatIfPanel::setRunTarget(const QString& text, const QString& hint) {
+    m_run->setText(text);
     m_targetHint = hint;
     showHint();
 }

@@ -49,8 +49,8 @@ public:
     /// Names the run that is the baseline; empty: planning without one.
     void setRunName(const QString& model, const QString& board);
     void setRunnable(bool runnable, const QString& why);
-    /// Where a run of these settings goes: a name for the button, and a word about it.
-    void setRunTarget(const QString& name, const QString& hint);
+    /// Where a run of these settings goes: the button's text, and a word about it.
+    void setRunTarget(const QString& text, const QString& hint);
     bool isPlanning() const;
     KnobControl* control(std::string_view key) const { return m_knobs->control(key); }
     TradeOffPanel* tradeOff() const { return m_tradeOff; }

@@ -44,7 +44,7 @@ public:
     bool exportTo(const QString& path);
 
     QSize sizeHint() const override { return {280, 250}; }
-    QSize minimumSizeHint() const override { return {220, 170}; }
+    QSize minimumSizeHint() const override { return {200, 110}; }
 
 signals:
     /// Under the pointer or the keys now; -1: none.

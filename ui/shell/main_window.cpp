@@ -15,6 +15,7 @@
 #include <QVBoxLayout>
 
 #include "app/remote/board_source.h"
+#include "app/remote/emulate/emulated_board.h"
 #include "sim_engine/model/card_catalog.h"
 #include "ui/kit/icon.h"
 #include "ui/kit/parts.h"
@@ -233,12 +234,17 @@ void MainWindow::showRunnable() {
 
 void MainWindow::showRunTarget() {
     const QString target = m_session->runBoard();
+    if (app::isEmulated(target))
+        return m_results->whatIfPanel()->setRunTarget(
+            tr("Run on emulated board"),
+            tr("On this machine, held to the memory, reads and processor of %1.")
+                .arg(app::emulatedName(target)));
     const QString planned = QString::fromStdString(m_session->whatIf()->board().name);
-    const QString name = target == app::kLocalBoard ? tr("this machine") : target;
     m_results->whatIfPanel()->setRunTarget(
-        name, planned.isEmpty() || planned == target
-                  ? QString()
-                  : tr("%1 is planned for; a run goes to %2.").arg(planned, name));
+        tr("Run on this machine"),
+        planned.isEmpty() || planned == target
+            ? QString()
+            : tr("%1 is planned for; the run goes to this machine.").arg(planned));
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

@@ -4,6 +4,7 @@
 #include <QFileInfo>
 
 #include "app/remote/board_source.h"
+#include "app/remote/emulate/emulated_board.h"
 #include "app/remote/sample.h"
 #include "sim_engine/model/card_catalog.h"
 #include "ui/shell/thumbnail.h"
@@ -40,6 +41,7 @@ Session::Session(const app::DataPaths& paths, QObject* parent)
     connect(m_controller.get(), &app::RunController::ended, this, &Session::runEnded);
     connect(m_controller.get(), &app::RunController::recordingFailed, this, &Session::failed);
     connect(m_controller.get(), &app::RunController::phaseChanged, this, &Session::noted);
+    connect(m_controller.get(), &app::RunController::emulating, this, &Session::noted);
     m_undo.setSingleShot(true);
     m_undo.setInterval(kUndoMs);
     connect(&m_undo, &QTimer::timeout, this, &Session::purge);
@@ -232,7 +234,11 @@ bool Session::canRun(QString* why) const {
 }
 
 QString Session::runBoard() const {
-    return app::kLocalBoard;
+    const QString planned = QString::fromStdString(m_whatIf.board().name);
+    if (app::isEmulated(planned))
+        return planned;
+    const bool isPreset = app::presetBoardNames().contains(planned);
+    return isPreset ? QStringLiteral("emulated:") + planned : app::kLocalBoard;
 }
 
 void Session::runSample() {

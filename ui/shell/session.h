@@ -56,7 +56,8 @@ public:
     /// Runs the open model with the settings of What-if.
     void runSettings();
     void run(const app::RunOrder& order);
-    /// The board that runSettings() runs on; other boards than those that can run are planned for.
+    /// The board that runSettings() runs on: this machine, or this machine held to what the board
+    /// of What-if has.
     QString runBoard() const;
     /// Whether runSettings() has something to run; if not, why.
     bool canRun(QString* why = nullptr) const;
