@@ -84,7 +84,7 @@ QTabBar { background: transparent; }
 QTabBar::tab { background: transparent; color: @muted; padding: 6px 12px; border: none; border-bottom: 2px solid transparent; }
 QTabBar[look="narrow"]::tab { padding: 6px 8px; }
 QTabBar[look="narrow"]::tab:first { margin-left: 6px; }
-QTreeView[look="roomy"]::item { padding: 4px 2px; }
+QTreeView[look="roomy"]::item { padding: 4px 6px; }
 QProgressBar { background: @raised; border: none; border-radius: 2px; }
 QProgressBar::chunk { background: @accent; border-radius: 2px; }
 QTabBar::tab:hover { color: @text; }

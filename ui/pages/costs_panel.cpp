@@ -20,6 +20,7 @@ namespace shardscope::ui {
 namespace {
 
 constexpr std::size_t kMostRows = 40;
+constexpr int kShareWidth = 110;
 constexpr int kShareRole = Qt::UserRole + 1;
 enum Column { What, Cost, Share };
 
@@ -94,6 +95,8 @@ QTreeWidget* CostsPanel::makeList() {
     list->setItemDelegateForColumn(Share, new HeatDelegate(list));
     list->header()->setSectionResizeMode(QHeaderView::ResizeToContents);
     list->header()->setSectionResizeMode(What, QHeaderView::Stretch);
+    list->header()->setSectionResizeMode(Share, QHeaderView::Fixed);
+    list->header()->resizeSection(Share, kShareWidth);
     list->header()->setStretchLastSection(false);
     for (const int i : {Cost, Share})
         list->headerItem()->setTextAlignment(i, Qt::AlignRight | Qt::AlignVCenter);
@@ -110,7 +113,9 @@ void CostsPanel::showList() {
         const double cost = static_cast<double>(byBytes ? leaf.bytes : leaf.ns);
         most = std::max(most, cost);
         auto* item = new QTreeWidgetItem(m_list);
-        item->setText(What, QString::fromStdString(leaf.name));
+        const QString name = QString::fromStdString(leaf.name);
+        const bool isWait = !byBytes && leaf.kind == analyze::CostNode::Kind::Shard;
+        item->setText(What, isWait ? tr("wait for %1").arg(name) : name);
         item->setToolTip(What, kindText(leaf.kind));
         item->setText(Cost, byBytes ? bytesText(cost) : msText(cost * 1e-6));
         item->setText(Share, QStringLiteral("%1 %").arg(cost / all * 100, 0, 'f', 1));
