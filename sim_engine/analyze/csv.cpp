@@ -117,7 +117,9 @@ std::string tokensCsv(const RunIndex& index, Nanos begin, Nanos end) {
     for (const TokenBar& bar : index.tokens().bars()) {
         if (bar.end < begin.value || bar.end > end.value)
             continue;
-        table.add(bar.window).add(bar.number).add(bar.token).add(bar.begin).add(bar.total());
+        table.add(bar.window).add(bar.number);
+        table.add(bar.token == kNoToken ? std::string() : std::to_string(bar.token));
+        table.add(bar.begin).add(bar.total());
         table.add(bar.compute).add(bar.read).add(bar.stall).add(bar.other).endRow();
     }
     return table.take();

@@ -59,6 +59,10 @@ public:
                 here().stalled += ms(e.a);
             break;
         case EventKind::Token:
+            m_result.decodeSteps += e.a > 0 && !m_searches ? 1 : 0;
+            break;
+        case EventKind::Step:
+            m_searches = true; // its tokens are no steps
             m_result.decodeSteps += e.a > 0 ? 1 : 0;
             break;
         default:
@@ -128,6 +132,7 @@ private:
     std::vector<double> m_weights; ///< bytes that an op reads, by OpId
     std::int32_t m_pass = -1;
     double m_rows = 1;
+    bool m_searches = false;
     std::optional<std::uint64_t> m_begin; ///< of the open pass
     std::uint64_t m_end = 0;
     RunLimits m_result;

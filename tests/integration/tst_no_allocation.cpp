@@ -78,6 +78,30 @@ private slots:
             false);
     }
 
+    void norDoBeams_data() {
+        QTest::addColumn<QByteArray>("timestamps");
+        QTest::addColumn<QByteArray>("crossKv");
+        QTest::newRow("text") << QByteArray("off") << QByteArray("f16");
+        QTest::newRow("timestamps, shared") << QByteArray("on") << QByteArray("shared");
+    }
+    void norDoBeams() {
+        QFETCH(QByteArray, timestamps);
+        QFETCH(QByteArray, crossKv);
+        QTemporaryDir folder;
+        const std::string path = folder.filePath("model.bin").toStdString();
+        // No end of text, which would end beams; that they split and die is what counts here.
+        QVERIFY(tests::writeRandomModel({.timestampScale = 0.2f}, path).ok());
+        check(
+            path,
+            tests::configOf(
+                {{"--timestamps", timestamps.constData()},
+                 {"--cross-kv", crossKv.constData()},
+                 {"--beam", "5"},
+                 {"--max-tokens", "30"},
+                 {"--threads", "2"}}),
+            false);
+    }
+
 private:
     static void check(const std::string& path, const plan::RunConfig& config, bool rawGreedy) {
         auto card = model::loadCard(path);
@@ -95,6 +119,8 @@ private:
         QVERIFY(engine.ok());
         allocations.store(0);
         const engine::RunClock clock;
+        // The tokens of beams are told when all is over; their steps are told as they come.
+        const auto step = config.beam > 1 ? trace::EventKind::Step : trace::EventKind::Token;
         // Two runs of other lengths allocate the same only if no token costs an allocation; here a
         // watcher starts to count when decoding has begun.
         std::atomic<bool> over{false};
@@ -103,7 +129,7 @@ private:
             trace::Event events[64];
             while (!over.load()) {
                 for (std::size_t n = compute.drain(events), i = 0; i < n; ++i) {
-                    if (events[i].kind == trace::EventKind::Token) {
+                    if (events[i].kind == step) {
                         counting.store(events[i].a < 28);
                         lastToken.store(events[i].a);
                     }
@@ -120,7 +146,7 @@ private:
         trace::Event rest[64]; // what the watcher left when the run was over
         for (std::size_t n = 0; (n = compute.drain(rest)) > 0;)
             for (std::size_t i = 0; i < n; ++i)
-                if (rest[i].kind == trace::EventKind::Token)
+                if (rest[i].kind == step)
                     lastToken.store(rest[i].a);
         QCOMPARE(lastToken.load(), std::uint64_t{29});
         QCOMPARE(allocations.load(), 0);

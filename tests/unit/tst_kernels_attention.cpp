@@ -206,6 +206,54 @@ private slots:
         }
     }
 
+    void rowsOfSeveralCachesGiveTheBitsOfOne_data() { addVectorTargets(); }
+    void rowsOfSeveralCachesGiveTheBitsOfOne() {
+        const VectorTargetOfRow target;
+        constexpr std::size_t kCapacity = 120, kSlots = 4;
+        ThreadPool pool(2);
+        std::mt19937 random(5);
+        for (const KvType type : kTypes)
+            for (const std::size_t dims : {8u, 24u, 64u}) {
+                const Rows rows(kCapacity, dims);
+                Cache one(type, kCapacity, dims);
+                one.store(pool, rows, 0, kCapacity);
+                // Only the rows that are seen hold numbers; one list changes slots now and then, as
+                // beams do, the other at every position.
+                for (const unsigned often : {1u, 20u}) {
+                    const std::size_t part = kv::kvPartBytes(one.view.shape);
+                    std::vector<std::byte> all(kSlots * 2 * part + 1, std::byte{0xFF});
+                    std::vector<std::uint8_t> places(kCapacity);
+                    KvCache seen = one.view;
+                    seen.slotOf = places.data();
+                    seen.slotStride = 2 * part;
+                    seen.keys = all.data() + 1;
+                    seen.values = seen.keys + part;
+                    for (std::size_t i = 0; i < kCapacity; ++i) {
+                        places[i] = i > 0 && random() % often != 0
+                                       ? places[i - 1]
+                                       : static_cast<std::uint8_t>(random() % kSlots);
+                        KvCache own = seen;
+                        own.keys += places[i] * seen.slotStride;
+                        own.values += places[i] * seen.slotStride;
+                        storeKeys(pool, own, i, 1, &rows.k[i * rows.width], rows.width);
+                        storeValues(pool, own, i, 1, &rows.v[i * rows.width], rows.width);
+                    }
+                    for (const std::size_t n : {1u, 15u, 16u, 17u, 33u, 119u, 120u}) {
+                        std::vector<float> got(2 * rows.width);
+                        std::vector<std::byte> scratch(decodeAttentionScratchBytes(kCapacity, 2));
+                        const DecodeQuery queries[] = {
+                            {seen, n, rows.q.data(), got.data()},
+                            {one.view, n, rows.q.data(), got.data() + rows.width}};
+                        decodeAttention(pool, queries, rows.scale, scratch);
+                        const std::vector<float> wanted = one.attend(1, rows, n);
+                        QVERIFY(
+                            sameBits({got.begin(), got.begin() + qsizetype(rows.width)}, wanted));
+                        QVERIFY(sameBits({got.begin() + qsizetype(rows.width), got.end()}, wanted));
+                    }
+                }
+            }
+    }
+
     void sharedAttentionAgreesWithTheReference_data() { addVectorTargets(); }
     void sharedAttentionAgreesWithTheReference() {
         const VectorTargetOfRow target;

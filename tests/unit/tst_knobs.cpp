@@ -135,6 +135,7 @@ void TestKnobs::refusesEverythingElse_data() {
         {"--threads", "257"},
         {"--batch", "0"},
         {"--beam", "0"},
+        {"--beam", "9"},
         {"--language", "E"},
         {"--language", "English"},
         {"--language", "e\n"},

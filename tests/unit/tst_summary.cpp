@@ -73,6 +73,7 @@ class TestSummary : public QObject {
 private slots:
     void addsUpOneWindow();
     void addsUpSeveralWindows();
+    void stepsOfABeamSearchTakeTheTime();
     void ofNothingIsZero();
     void aRunThatStopsMidwayHasItsFigures();
     void printsTheDocumentedKeys();
@@ -111,6 +112,20 @@ void TestSummary::addsUpSeveralWindows() {
     QCOMPARE(s.decodeMsPerToken, 15.0); // the way from window to window is no step
     QCOMPARE(s.totalMs, 180.0);
     QCOMPARE(s.tokens.size(), std::size_t{6});
+}
+
+void TestSummary::stepsOfABeamSearchTakeTheTime() {
+    std::vector<Event> events = window(0, 0);
+    for (Event& e : events)
+        if (e.kind == EventKind::Token)
+            e.kind = EventKind::Step, e.id = 5;
+    for (const std::uint32_t number : {0u, 1u}) // the text is one token shorter
+        events.push_back(at(80, EventKind::Token, 70 + number, number));
+    events.push_back(at(80, EventKind::RunEnd));
+    const Summary s = summaryOf(events);
+    QCOMPARE(s.firstTokenMs, 50.0);
+    QCOMPARE(s.decodeMsPerToken, 15.0);
+    QCOMPARE(s.tokens, (std::vector<std::uint32_t>{70, 71}));
 }
 
 void TestSummary::ofNothingIsZero() {

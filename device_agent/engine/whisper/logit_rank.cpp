@@ -83,7 +83,7 @@ void LogitRank::rankBlock() {
 }
 
 double LogitRank::logSum() const {
-    return m_sum > 0 ? double{m_most} + std::log(m_sum) : double{kNothing};
+    return std::isinf(m_most) ? double{m_most} : double{m_most} + std::log(m_sum);
 }
 
 } // namespace shardscope::engine
