@@ -157,6 +157,24 @@ private slots:
         QVERIFY(!ram->exportTo(QStringLiteral("/nowhere/picture.") + end));
     }
 
+    void theStateOfTheBoardIsShownWhenAskedFor() {
+        WindowFixture f;
+        QVERIFY(!f.openKeptRun().isEmpty());
+        TimePlot* board = f.results()->boardState();
+        QVERIFY(!board->isVisible());
+        f.window.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&f.window));
+        QTest::keyClick(&f.window, Qt::Key_3, Qt::ControlModifier);
+        QTRY_VERIFY(board->isVisible());
+        // Other charts keep their time axes in line with it.
+        auto* ram = f.find<TimePlot>("plot.ram");
+        QCOMPARE(board->plotLeft(), ram->plotLeft());
+        QCOMPARE(board->plotRight(), ram->plotRight());
+        f.window.actions().action("view.restore")->trigger();
+        QVERIFY(!board->isVisible());
+        QVERIFY(!f.window.actions().action("view.board")->isChecked());
+    }
+
     void theIcicleFollowsTheSelectionAndAClickWidens() {
         WindowFixture f;
         QVERIFY(!f.openKeptRun().isEmpty());

@@ -44,6 +44,8 @@ constexpr Command kCommands[] = {
      QT_TR_NOOP("Show or hide the What-if panel."), true},
     {"view.runs", "View", QT_TR_NOOP("Runs panel"), "Ctrl+2",
      QT_TR_NOOP("Show or hide the list of runs."), true},
+    {"view.board", "View", QT_TR_NOOP("State of the board"), "Ctrl+3",
+     QT_TR_NOOP("Show or hide free memory, temperature and clock over time."), true},
     {"view.next_pane", "View", QT_TR_NOOP("Next pane"), "F6",
      QT_TR_NOOP("Move the keys to the runs, the charts, the tables or What-if.")},
     {"view.export", "View", QT_TR_NOOP("Export the charts..."), "Ctrl+E",

@@ -26,6 +26,7 @@
 #include "ui/pages/playback_bar.h"
 #include "ui/pages/runs_panel.h"
 #include "ui/plot/arena_map_view.h"
+#include "ui/plot/board_state_view.h"
 #include "ui/plot/lanes_view.h"
 #include "ui/plot/layout_strip.h"
 #include "ui/plot/overview_strip.h"
@@ -103,9 +104,11 @@ QWidget* ResultsPage::makeViews() {
     m_viewSplitter = new QSplitter(Qt::Vertical);
     m_viewSplitter->setHandleWidth(1);
     m_viewSplitter->setObjectName(QStringLiteral("results.views"));
+    m_boardState = new BoardStateView(&m_data);
+    m_boardState->hide();
     m_views = {
         new RamTimelineView(&m_data), new ArenaMapView(&m_data), new LanesView(&m_data),
-        new TokenLatencyView(&m_data)};
+        m_boardState, new TokenLatencyView(&m_data)};
     for (TimePlot* view : m_views) {
         view->setTimeAxisVisible(view == m_views.back());
         view->setNoteTextVisible(view == m_views.front());
@@ -291,7 +294,7 @@ void ResultsPage::addNote() {
 bool ResultsPage::exportCharts(const QString& path) {
     QSize all(m_viewSplitter->width(), m_overview->height());
     for (const TimePlot* view : m_views)
-        all.rheight() += view->height();
+        all.rheight() += view->isHidden() ? 0 : view->height();
     return ui::savePicture(
         path, all, devicePixelRatioF(), m_parts.document->title(), [&](QPainter& p) {
             m_overview->drawInto(p);
@@ -329,7 +332,8 @@ void ResultsPage::restoreDefaultLayout() {
     resizeDocks({m_runsDock, m_whatIfDock}, {kRunsWidth, kWhatIfWidth}, Qt::Horizontal);
     m_splitByHand = false;
     giveTabsRoom();
-    m_viewSplitter->setSizes({165, 140, 95, 135});
+    m_viewSplitter->setSizes({165, 140, 95, 80, 135});
+    m_boardState->hide();
 }
 
 void ResultsPage::showEvent(QShowEvent* event) {

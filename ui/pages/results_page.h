@@ -63,6 +63,8 @@ public:
     void log(const QString& text);
     void findEvents();
     void showTranscript();
+    /// The chart of free memory, temperature and clock; hidden at first.
+    TimePlot* boardState() const { return m_boardState; }
     /// Moves the keys on: runs, charts, tables, What-if.
     void focusNextPane();
     /// Opens the line for a note; says what to do where nothing is selected.
@@ -113,6 +115,7 @@ private:
     OverviewStrip* m_overview = nullptr;
     LayoutStrip* m_layoutStrip = nullptr;
     std::vector<TimePlot*> m_views;
+    TimePlot* m_boardState = nullptr; ///< one of them
     QStackedWidget* m_stack = nullptr; ///< views, or why there are none
     InfeasibleView* m_infeasible = nullptr;
     QSplitter* m_viewSplitter = nullptr;

@@ -16,6 +16,7 @@
 #include "ui/pages/settings_page.h"
 #include "ui/pages/start_page.h"
 #include "ui/plot/picture_file.h"
+#include "ui/plot/time_plot.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/help_overlay.h"
 #include "ui/shell/main_window.h"
@@ -93,12 +94,19 @@ void MainWindow::connectViewCommands() {
         showPage(Page::Results);
         m_results->findEvents();
     });
+    on("view.board", [this] {
+        showPage(Page::Results);
+        m_results->boardState()->setVisible(m_actions.action("view.board")->isChecked());
+    });
     on("view.next_pane", [this] {
         showPage(Page::Results);
         m_results->focusNextPane();
     });
     on("view.export", [this] { exportCharts(); });
-    on("view.restore", [this] { m_results->restoreDefaultLayout(); });
+    on("view.restore", [this] {
+        m_results->restoreDefaultLayout();
+        m_actions.action("view.board")->setChecked(false);
+    });
     on("view.theme_auto", [this] { setTheme(ThemeChoice::Auto); });
     on("view.theme_light", [this] { setTheme(ThemeChoice::Light); });
     on("view.theme_dark", [this] { setTheme(ThemeChoice::Dark); });
