@@ -43,6 +43,7 @@ std::optional<std::string> textOf(const Json& value) {
 }
 
 constexpr const char* kPromptTokens = "prompt_tokens";
+constexpr const char* kUsefulRead = "useful_read_bytes";
 
 } // namespace
 
@@ -52,6 +53,8 @@ Json toJson(const RunConfig& config) {
         document[std::string(knob.key)] = valueOf(knob, config);
     if (config.promptTokens > 0)
         document[kPromptTokens] = config.promptTokens;
+    if (config.usefulRead.value > 0)
+        document[kUsefulRead] = config.usefulRead.value;
     return document;
 }
 
@@ -71,6 +74,13 @@ base::Result<RunConfig> configFromJson(const Json& document) {
             if (n < 0 || n > 4096)
                 return usage("an impossible number of prompt tokens", key);
             config.promptTokens = static_cast<std::int32_t>(n);
+            continue;
+        }
+        if (key == kUsefulRead && value.is_number_integer()) {
+            const auto n = value.get<std::int64_t>();
+            if (n < 0 || n > std::int64_t{1} << 40)
+                return usage("an impossible size of a read", key);
+            config.usefulRead = base::Bytes(n);
             continue;
         }
         const Knob* knob = findKnob(key);

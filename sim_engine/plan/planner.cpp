@@ -6,6 +6,7 @@
 #include "sim_engine/base/format.h"
 #include "sim_engine/plan/drafts.h"
 #include "sim_engine/plan/knobs.h"
+#include "sim_engine/plan/merge_reads.h"
 #include "sim_engine/plan/plan.h"
 #include "sim_engine/plan/residence.h"
 #include "sim_engine/plan/schedule.h"
@@ -291,6 +292,7 @@ planned(Drafts& drafts, const RunConfig& config, const BoardProfile& board, bool
             *needed, *config.budget,
             tellNearest ? nearestFit(*plan.card, plan.config, *needed) : std::string()});
     Fitted& fitted = std::get<Fitted>(*chosen);
+    mergeReads(plan, fitted);
     fillFigures(plan, fitted.residence);
     scheduleSteps(plan, fitted.residence, fitted.layout);
     plan.blocks = std::move(fitted.layout.blocks);

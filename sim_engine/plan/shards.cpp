@@ -18,10 +18,6 @@ using Stack = model::ShardKey::Stack;
 /// Tensor headers between two tensors are read along; a longer gap starts a new extent.
 constexpr Bytes kSmallGap(512);
 
-struct Range {
-    Bytes begin, end;
-};
-
 /// The key with everything dropped that the granularity does not tell apart.
 ShardKey merged(ShardKey key, const Granularity& granularity) {
     if (key.stack == Stack::Vocabulary || granularity.kind == Granularity::Kind::Tensor)
@@ -66,18 +62,25 @@ std::string nameOf(const ShardKey& key, const Granularity& g) {
     return name;
 }
 
-/// Lays the file ranges of a shard into whole pages, each with the offset that it has in its page.
-void placeExtents(Shard& shard, std::vector<Range> ranges) {
+FileRange rangeOf(const model::ModelCard& card, const model::WeightUse& use) {
+    const model::TensorInfo& t = card.tensor(use.tensor);
+    const Bytes begin = t.offset + t.bytesPerRow() * use.firstRow;
+    return {begin, begin + t.bytesPerRow() * use.rowCount};
+}
+
+} // namespace
+
+void placeExtents(Shard& shard, std::vector<FileRange> ranges) {
     std::sort(ranges.begin(), ranges.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
-    std::vector<Range> joined;
-    for (const Range& r : ranges) {
+    std::vector<FileRange> joined;
+    for (const FileRange& r : ranges) {
         if (!joined.empty() && r.begin <= joined.back().end + kSmallGap)
             joined.back().end = std::max(joined.back().end, r.end);
         else
             joined.push_back(r);
     }
     Bytes at;
-    for (const Range& r : joined) {
+    for (const FileRange& r : joined) {
         const Bytes place = at + Bytes(r.begin.value % kPage);
         shard.extents.push_back({r.begin, r.end - r.begin, place});
         shard.bytes += r.end - r.begin;
@@ -86,21 +89,13 @@ void placeExtents(Shard& shard, std::vector<Range> ranges) {
     shard.held = at;
 }
 
-Range rangeOf(const model::ModelCard& card, const model::WeightUse& use) {
-    const model::TensorInfo& t = card.tensor(use.tensor);
-    const Bytes begin = t.offset + t.bytesPerRow() * use.firstRow;
-    return {begin, begin + t.bytesPerRow() * use.rowCount};
-}
-
-} // namespace
-
 ShardTable cutShards(
     const model::ModelCard& card, const model::Graph& graph, const Granularity& encoder,
     const Granularity& decoder) {
     ShardTable table;
     table.ofOp.resize(graph.ops.size());
     std::map<ShardKey, ShardId> byKey;
-    std::vector<std::vector<Range>> ranges;
+    std::vector<std::vector<FileRange>> ranges;
     for (std::size_t i = 0; i < graph.ops.size(); ++i) {
         const model::Op& op = graph.ops[i];
         if (op.weights.empty())

@@ -16,6 +16,15 @@ struct ShardTable {
     std::vector<base::ShardId> ofOp;
 };
 
+/// A contiguous piece of the model file.
+struct FileRange {
+    base::Bytes begin, end;
+};
+
+/// Lays file ranges into whole pages as the extents of a shard that has none, each with the offset
+/// that it has in its page; sets `bytes` and `held`. Ranges that all but touch become one extent.
+void placeExtents(Shard& shard, std::vector<FileRange> ranges);
+
 ShardTable cutShards(
     const model::ModelCard& card, const model::Graph& graph, const model::Granularity& encoder,
     const model::Granularity& decoder);

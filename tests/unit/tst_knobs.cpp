@@ -184,6 +184,7 @@ void TestKnobs::whatItPrintsItReads() {
     for (int i = 0; i < 200; ++i) {
         RunConfig config = draw.config();
         config.promptTokens = 0;
+        config.usefulRead = {};
         config.pin = {plan::PinChoice::Kind::Bytes, base::Bytes(draw.below(1 << 30))};
         config.budget = base::Bytes(1 + draw.below(1 << 30));
         RunConfig back;
@@ -207,9 +208,11 @@ void TestKnobs::jsonHasEveryKnobInItsOwnKind() {
     config.budget = base::mebibytes(90);
     config.threads = 3;
     config.promptTokens = 9;
+    config.usefulRead = base::kibibytes(64);
     QCOMPARE(toJson(config)["budget_bytes"].get<std::int64_t>(), std::int64_t{94371840});
     QCOMPARE(toJson(config)["threads"].get<int>(), 3);
     QCOMPARE(toJson(config)["prompt_tokens"].get<int>(), 9);
+    QCOMPARE(toJson(config)["useful_read_bytes"].get<int>(), 65536);
 }
 
 void TestKnobs::anyConfigComesBackFromJson() {
@@ -264,6 +267,8 @@ void TestKnobs::badJsonIsAUsageErrorThatNamesTheKey_data() {
     row(R"({"budget_bytes":1e300})", "--budget");
     row(R"({"prompt_tokens":-1})", "prompt_tokens");
     row(R"({"prompt_tokens":4097})", "prompt_tokens");
+    row(R"({"useful_read_bytes":-1})", "useful_read_bytes");
+    row(R"({"useful_read_bytes":"much"})", "useful_read_bytes");
     row(R"({"prompt_tokens":18446744073709551615})", "prompt_tokens");
     row(R"({"prompt_tokens":"two"})", "prompt_tokens");
     row(R"({"timestamps":1})", "--timestamps");
