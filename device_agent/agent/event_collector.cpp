@@ -11,8 +11,9 @@ using trace::CounterKind;
 using trace::Event;
 using trace::EventKind;
 
-constexpr std::uint32_t kRingEvents = 8192;
-constexpr std::size_t kBatchEvents = 4096;
+/// What a thread can say while the collector is away for some 40 ms.
+constexpr std::uint32_t kComputeEvents = 4096, kIoEvents = 1024;
+constexpr std::size_t kBatchEvents = 1024;
 constexpr auto kPause = std::chrono::milliseconds(2);
 /// Samples of what is cheap to read, and of what the kernel has to walk page tables for.
 constexpr std::uint64_t kSampleNs = 10'000'000;
@@ -21,7 +22,7 @@ constexpr std::uint64_t kSampleAllNs = 200'000'000;
 } // namespace
 
 EventCollector::EventCollector(std::vector<EventSink*> sinks, const engine::RunClock& clock)
-    : m_sinks(std::move(sinks)), m_compute(kRingEvents), m_io(kRingEvents), m_clock(clock) {
+    : m_sinks(std::move(sinks)), m_compute(kComputeEvents), m_io(kIoEvents), m_clock(clock) {
     m_batch.reserve(kBatchEvents + 64);
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device_agent/agent/trim_process.h"
 #include "device_agent/agent/verbs.h"
 
 namespace {
@@ -56,6 +57,7 @@ int report(const Error& error) {
 } // namespace
 
 int main(int argc, char** argv) {
+    shardscope::agent::useOneHeap();
     std::signal(SIGPIPE, SIG_IGN); // a closed pipe is an error of write(), told in words
     const std::vector<std::string> words(argv + 1, argv + argc);
     if (words.empty() || words[0] == "--help" || words[0] == "-h")

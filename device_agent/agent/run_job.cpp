@@ -2,6 +2,7 @@
 #include "device_agent/agent/run_job.h"
 
 #include "device_agent/agent/text_stream.h"
+#include "device_agent/agent/trim_process.h"
 #include "device_agent/probes/board_state.h"
 #include "device_agent/probes/cpu_facts.h"
 #include "sim_engine/analyze/summary.h"
@@ -119,6 +120,7 @@ Result<Json> RunJob::perform() const {
         stream->beginRun();
         stream->control(header(*this, *plan, legend, (*engine)->windows()));
     }
+    trimProcess();
     probes::resetPeakRss();
     collector.start();
     const Status status = (*engine)->run(clock);
