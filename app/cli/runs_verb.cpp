@@ -225,8 +225,30 @@ int removeRuns(RunStore& store, const Args&, const Words& ids) {
     return 0;
 }
 
+/// The document of a file in JSON; none where it is another kind of file.
+std::optional<Json> jsonIn(const std::string& path) {
+    constexpr qint64 kLargest = 256 << 20;
+    QFile file(QString::fromStdString(path));
+    if (!file.open(QIODevice::ReadOnly) || file.size() > kLargest ||
+        !file.peek(256).trimmed().startsWith('{'))
+        return std::nullopt;
+    const std::string text = file.readAll().toStdString();
+    return Json::parse(text, nullptr, false);
+}
+
 int import(RunStore& store, const Args&, const Words& files) {
     for (const std::string& file : files) {
+        if (const auto document = jsonIn(file)) {
+            auto records = validationsFromJson(*document, QString::fromStdString(file));
+            if (!records)
+                return fail(records.error());
+            auto taken = store.saveValidations(*records);
+            if (!taken)
+                return fail(taken.error());
+            print(base::formatted(
+                "%d of %d results are new\n", *taken, static_cast<int>(records->size())));
+            continue;
+        }
         auto id = store.import(QString::fromStdString(file));
         if (!id)
             return fail(id.error());
@@ -280,7 +302,8 @@ std::string runsManual() {
            "shardscope runs show ID [--json]           all that is known of one\n"
            "shardscope runs compare A B [--json]       figures and knobs side by side\n"
            "shardscope runs export ID [--format F] [-o FILE]\n"
-           "shardscope runs import FILE...             takes recordings (.sst) in\n"
+           "shardscope runs import FILE...             takes recordings (.sst) in, and results of\n"
+           "                                           `validate --json`; each once\n"
            "shardscope runs delete ID...               with their recordings\n\n"
            "An ID may be cut short as long as it is clear. Formats: perfetto (open it in\n"
            "ui.perfetto.dev or chrome://tracing), csv (a line an event), sst (the recording).\n\n"

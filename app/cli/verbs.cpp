@@ -10,7 +10,7 @@ namespace shardscope::app {
 
 namespace {
 
-constexpr std::array<Verb, 7> kVerbs{{
+constexpr std::array<Verb, 9> kVerbs{{
     {"plan", "--model M --board B [knobs]", "Does this model fit this board, and what is the peak?",
      planManual, planVerb},
     {"simulate", "--model M --board B [knobs]",
@@ -21,10 +21,15 @@ constexpr std::array<Verb, 7> kVerbs{{
      tuneManual, tuneVerb},
     {"run", "--board local|USER@HOST --model M --audio A [knobs]",
      "Runs the model, records every event, keeps the run.", runManual, runRunVerb},
+    {"validate", "--model M [--board B] [--grid FILE]",
+     "Are the predictions true? Runs a grid, predicts each from the others.", validateManual,
+     validateVerb},
+    {"calibrate", "RUN... -o FILE", "Fits a board's profile to runs that were measured on it.",
+     calibrateManual, calibrateVerb},
     {"runs", "list|show|compare|export|import|delete", "The runs that were kept.", runsManual,
      runsVerb},
-    {"boards", "list|show|probe", "Boards to plan for: presets and this machine.", boardsManual,
-     boardsVerb},
+    {"boards", "list|show|add|test|probe|doctor|remove",
+     "Boards: presets, this machine, and those reached over SSH.", boardsManual, boardsVerb},
 }};
 
 bool asksForHelp(const Words& words) {

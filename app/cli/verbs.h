@@ -40,6 +40,8 @@ int tuneVerb(const Words& words);
 int runRunVerb(const Words& words);
 int runsVerb(const Words& words);
 int boardsVerb(const Words& words);
+int validateVerb(const Words& words);
+int calibrateVerb(const Words& words);
 
 std::string planManual();
 std::string simulateManual();
@@ -48,5 +50,7 @@ std::string tuneManual();
 std::string runManual();
 std::string runsManual();
 std::string boardsManual();
+std::string validateManual();
+std::string calibrateManual();
 
 } // namespace shardscope::app

@@ -45,6 +45,10 @@ const QList<QStringList>& migrations() {
                         "identity TEXT NOT NULL, folder TEXT NOT NULL, "
                         "machine TEXT NOT NULL, agent TEXT NOT NULL, state TEXT NOT NULL, "
                         "last_seen INTEGER NOT NULL) WITHOUT ROWID")},
+        {QStringLiteral("CREATE TABLE validations (id TEXT PRIMARY KEY, board TEXT NOT NULL, "
+                        "model TEXT NOT NULL, made INTEGER NOT NULL, config TEXT NOT NULL, "
+                        "measured TEXT NOT NULL, predicted TEXT NOT NULL) WITHOUT ROWID"),
+         QStringLiteral("CREATE INDEX validations_board ON validations (board, model)")},
     };
     return all;
 }

@@ -233,10 +233,35 @@ RunStore::finish(const QString& uuid, const RunContent& content, const std::opti
     return update(*run);
 }
 
+/// The id of the run whose recording has the same bytes; empty where there is none.
+QString RunStore::recordedAs(const QString& recording) const {
+    QFile wanted(recording);
+    const qint64 bytes = wanted.size();
+    const QFileInfoList files =
+        QDir(m_paths.runs()).entryInfoList({QStringLiteral("*.sst")}, QDir::Files);
+    for (const QFileInfo& file : files) {
+        if (file.size() != bytes)
+            continue;
+        QFile known(file.filePath());
+        if (!wanted.open(QIODevice::ReadOnly) || !known.open(QIODevice::ReadOnly))
+            return {};
+        constexpr qint64 kPiece = 1 << 20;
+        bool same = true;
+        while (same && !wanted.atEnd())
+            same = wanted.read(kPiece) == known.read(kPiece);
+        wanted.close();
+        if (same)
+            return file.completeBaseName();
+    }
+    return {};
+}
+
 Result<QString> RunStore::import(const QString& recording) {
     auto content = readRunFile(recording.toStdString());
     if (!content)
         return content.error();
+    if (const QString known = recordedAs(recording); !known.isEmpty())
+        return known;
     RunRecord run;
     describe(run, *content);
     run.uuid = newId();

@@ -11,6 +11,7 @@
 #include "app/store/data_paths.h"
 #include "app/store/run_record.h"
 #include "app/store/run_writer.h"
+#include "app/store/validations.h"
 #include "sim_engine/plan/board_profile.h"
 
 namespace shardscope::app {
@@ -59,7 +60,7 @@ public:
     /// Its end: figures and state from what was seen; `why` says why the stream broke.
     base::Status
     finish(const QString& uuid, const RunContent& content, const std::optional<base::Error>& why);
-    /// Copies a recording into the store; its new id.
+    /// Copies a recording into the store; its new id, or that of the run that has it already.
     base::Result<QString> import(const QString& recording);
     /// Removes row and recording.
     base::Status remove(const QString& uuid);
@@ -80,6 +81,16 @@ public:
     /// Keeps a profile, seen now.
     base::Status saveBoard(const plan::BoardProfile& profile);
 
+    /// Keeps what validations have shown, each configuration of a board and model once: the newest.
+    /// How many are new.
+    base::Result<int> saveValidations(const QList<ValidationRecord>& records);
+    /// Of a board, and of one model where it is named.
+    base::Result<QList<ValidationRecord>>
+    validations(const QString& board, const QString& model = {}) const;
+    /// How far predictions for this board have been from runs that they had not seen: the error bar
+    /// of the next one. None where nothing was validated.
+    std::optional<ValidationErrors> predictionErrors(const QString& board) const;
+
     /// By name.
     base::Result<QList<RemoteBoard>> remoteBoards() const;
     /// None where there is no board of that name.
@@ -99,6 +110,7 @@ private:
     base::Status insert(const RunRecord& run);
     base::Status update(const RunRecord& run);
     base::Status set(const QString& uuid, const QString& column, const QVariant& value);
+    QString recordedAs(const QString& recording) const;
     base::Status takeUpUnfinished();
     base::Status takeUpOrphans();
 

@@ -106,6 +106,7 @@ void takeReads(Taker& in, const Json& o, MeasuredCosts& costs) {
     reads.threads = static_cast<std::int32_t>(in.real(o, "threads", 1, 4096));
     reads.requestNs = in.real(o, "request_ns", 0, 1e12);
     reads.bytesPerSecond = in.real(o, "bytes_per_s", 1e3, kMost);
+    reads.freshBytesPerSecond = in.real(o, "fresh_bytes_per_s", 0, kMost);
     reads.computeLoss = in.real(o, "compute_loss", 0, 0.99);
     reads.readLoss = in.real(o, "read_loss", 0, 0.99);
     reads.residual = in.real(o, "residual", 0, 1e9);
@@ -175,6 +176,7 @@ Json toJson(const MeasuredCosts& costs) {
              {"threads", r.threads},
              {"request_ns", r.requestNs},
              {"bytes_per_s", r.bytesPerSecond},
+             {"fresh_bytes_per_s", r.freshBytesPerSecond},
              {"compute_loss", r.computeLoss},
              {"read_loss", r.readLoss},
              {"residual", r.residual},

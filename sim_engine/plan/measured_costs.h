@@ -55,10 +55,11 @@ struct MeasuredOp {
 struct MeasuredReads {
     Loader loader = Loader::Pread;
     std::int32_t threads = 1;
-    double requestNs = 0;      ///< fixed cost of an extent
-    double bytesPerSecond = 0; ///< while nothing computes
-    double computeLoss = 0;    ///< share of its speed that compute loses while it is read
-    double readLoss = 0;       ///< share of their speed that reads lose while ops compute
+    double requestNs = 0;           ///< fixed cost of an extent
+    double bytesPerSecond = 0;      ///< while nothing computes
+    double freshBytesPerSecond = 0; ///< into memory that nothing has touched before; 0: the same
+    double computeLoss = 0;         ///< share of its speed that compute loses while it is read
+    double readLoss = 0;            ///< share of their speed that reads lose while ops compute
     double residual = 0;
     std::int64_t samples = 0;
 };

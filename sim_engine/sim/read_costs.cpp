@@ -118,10 +118,12 @@ double ReadCosts::rowNs(Bytes row) const {
     return std::max(time, m_limit > 0 ? row.real() / m_limit * kNano : 0);
 }
 
-/// Reads that the processor copies cost both sides the same; what a device brings costs the ops
-/// alone.
+/// T = max + overlap * min: while both are at work, each keeps 1 / (1 + overlap) of its speed.
 void ReadCosts::chooseShares() {
     if (m_measured) {
+        if (m_measured->freshBytesPerSecond > 0)
+            m_freshNsPerByte = std::max(
+                0.0, kNano / m_measured->freshBytesPerSecond - kNano / m_measured->bytesPerSecond);
         m_opShare = 1 - m_measured->computeLoss;
         m_readShare = 1 - m_measured->readLoss;
         return;
@@ -132,8 +134,7 @@ void ReadCosts::chooseShares() {
         : isPastCache(m_loader) ? ReadPath::Direct
                                 : ReadPath::Buffered,
         false);
-    m_opShare = copies ? 1 / (1 + lost) : std::max(0.02, 1 - lost);
-    m_readShare = copies ? 1 / (1 + lost) : 1;
+    m_opShare = m_readShare = 1 / (1 + lost);
 }
 
 } // namespace shardscope::sim

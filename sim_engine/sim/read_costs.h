@@ -28,6 +28,8 @@ public:
     const ReadWork& work(base::ShardId shard, bool isFirst) const {
         return (isFirst ? m_first : m_later)[shard.index()];
     }
+    /// What it takes more into memory that nothing has touched before, ns a byte.
+    double freshNsPerByte() const { return m_freshNsPerByte; }
     /// Where its weights come from when the op after this read uses them.
     plan::WeightSource source() const { return plan::freshSource(m_loader); }
     /// Touching pages of a lazy map for the first time after the first or a later load, ns a byte;
@@ -51,6 +53,7 @@ private:
     const plan::MeasuredReads* m_measured;
     std::vector<ReadWork> m_first, m_later; ///< by ShardId
     double m_limit = 0;                     ///< bytes a second of the throttle; 0: none
+    double m_freshNsPerByte = 0;
     double m_opShare = 1, m_readShare = 1;
 };
 

@@ -26,7 +26,7 @@ public:
           m_times(plan, board, m_reads.touchNsPerByte(false)),
           m_lanes(plan.shards.size(), m_reads.opShare(), m_reads.readShare()),
           m_tokens(tokensOf(plan, workload)), m_loaded(plan.shards.size()),
-          m_usedAt(plan.shards.size(), kNever),
+          m_touched(plan.blocks.size()), m_usedAt(plan.shards.size(), kNever),
           m_firstTouch(m_reads.touchNsPerByte(true) - m_reads.touchNsPerByte(false)) {
         m_lanes.pause(board.measured.startNs, told());
     }
@@ -39,8 +39,14 @@ public:
     }
     bool goOn() const { return true; }
 
-    void load(base::ShardId id, const plan::Block&) {
-        m_lanes.issue(id, m_reads.work(id, m_loaded[id.index()] == 0));
+    void load(base::ShardId id, const plan::Block& block) {
+        ReadWork work = m_reads.work(id, m_loaded[id.index()] == 0);
+        const auto place = static_cast<std::size_t>(&block - m_plan.blocks.data());
+        // The place of a pin for tokens was the encoder's.
+        if (!m_touched[place] && !(m_plan.shard(id).pinned && block.lives.front().first > 0))
+            work.activeNs += m_reads.freshNsPerByte() * m_plan.shard(id).bytes.real();
+        m_touched[place] = true;
+        m_lanes.issue(id, work);
         m_loaded[id.index()] = std::min(m_loaded[id.index()] + 1, 2);
     }
     void await(base::ShardId id) {
@@ -121,6 +127,7 @@ private:
     Lanes m_lanes;
     std::int32_t m_tokens;
     std::vector<std::int32_t> m_loaded; ///< by ShardId: how often, up to 2
+    std::vector<bool> m_touched;        ///< by BlockId
     std::vector<std::int64_t> m_usedAt; ///< by ShardId: the first pass after its last load
     double m_firstTouch;
     base::ShardId m_fresh;

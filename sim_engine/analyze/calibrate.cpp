@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sim_engine/analyze/calibrate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "sim_engine/analyze/median.h"
+#include "sim_engine/base/format.h"
+
+namespace shardscope::analyze {
+
+using base::Result;
+using plan::Loader;
+using plan::MeasuredOp;
+using plan::MeasuredReads;
+
+namespace {
+
+using Runs = std::vector<const RunObservation*>;
+using Ops = RunObservation::Ops;
+using Reads = RunObservation::Reads;
+using LoaderKey = std::pair<Loader, std::int32_t>; ///< and threads
+
+constexpr double kNano = 1e9;
+constexpr int kRounds = 6;
+constexpr double kMostLost = 0.9;
+/// Medians of a run that are less beside reads than this count as undisturbed.
+constexpr double kAlone = 0.25;
+
+/// A value with its weight.
+struct Weighted {
+    double value = 0, weight = 0;
+};
+
+double weightedMedian(std::vector<Weighted> all) {
+    std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.value < b.value; });
+    double sum = 0, below = 0;
+    for (const Weighted& w : all)
+        sum += w.weight;
+    for (const Weighted& w : all)
+        if ((below += w.weight) * 2 >= sum)
+            return w.value;
+    return 0;
+}
+
+class Fitter {
+public:
+    Fitter(const Runs& runs, const plan::BoardProfile& prior) : m_runs(runs), m_prior(prior) {}
+
+    Fit fit() {
+        for (const RunObservation* run : m_runs)
+            m_lost.emplace(
+                LoaderKey(run->loader, run->threads),
+                1 - 1 / (1 + m_prior.lostWhileReading(plan::ReadPath::Cached, false)));
+        gather();
+        for (int round = 0; round < kRounds; ++round) {
+            fitOps();
+            if (round + 1 < kRounds)
+                fitLosses();
+        }
+        Fit out;
+        out.board = m_prior;
+        plan::MeasuredCosts& costs = out.board.measured;
+        costs = {};
+        for (const Shape& shape : m_shapes)
+            costs.ops.push_back(shape.fit);
+        for (const auto& [key, lost] : m_lost)
+            if (const auto reads = fitReads(key, lost))
+                costs.reads.push_back(*reads);
+        fitFixed(out.board);
+        out.board.source =
+            base::formatted("fitted to %zu runs; ", m_runs.size()) +
+            m_prior.source.substr(0, m_prior.source.starts_with("fitted") ? 0 : std::string::npos);
+        judge(out.quality);
+        return out;
+    }
+
+private:
+    struct Seen {
+        const RunObservation* run;
+        const Ops* ops;
+    };
+    struct Shape {
+        MeasuredOp fit;
+        std::vector<Seen> seen;
+    };
+
+    void gather() {
+        for (const RunObservation* run : m_runs)
+            for (const Ops& ops : run->ops) {
+                auto shape = std::find_if(m_shapes.begin(), m_shapes.end(), [&](const Shape& s) {
+                    return s.fit.shape == ops.shape;
+                });
+                if (shape == m_shapes.end()) {
+                    shape = m_shapes.insert(m_shapes.end(), Shape());
+                    shape->fit.shape = ops.shape;
+                }
+                shape->seen.push_back({run, &ops});
+            }
+    }
+
+    double lostOf(const RunObservation& run) const { return m_lost.at({run.loader, run.threads}); }
+
+    /// Times without reads: as they were alone where that was seen, else with what reads took away.
+    void fitOps() {
+        for (Shape& shape : m_shapes) {
+            const bool seenAlone =
+                std::any_of(shape.seen.begin(), shape.seen.end(), [](const Seen& s) {
+                    return s.ops->besideReads < kAlone;
+                });
+            std::vector<Weighted> times, slopes;
+            shape.fit.samples = 0;
+            for (const Seen& s : shape.seen) {
+                const bool alone = s.ops->besideReads < kAlone;
+                const auto count = static_cast<double>(s.ops->count);
+                shape.fit.samples += s.ops->count;
+                if (seenAlone && !alone)
+                    continue;
+                const double clean = 1 - s.ops->besideReads * lostOf(*s.run);
+                const double weight = std::sqrt(count); // a run's samples share its disturbances
+                if (s.ops->slope > 0 && count >= 16)
+                    slopes.push_back({s.ops->slope * clean, weight});
+                times.push_back({s.ops->ns * clean, weight});
+            }
+            shape.fit.nsPerPosition = slopes.empty() ? 0 : weightedMedian(slopes);
+            if (shape.fit.nsPerPosition > 0) {
+                std::size_t i = 0;
+                for (const Seen& s : shape.seen)
+                    if (!seenAlone || s.ops->besideReads < kAlone)
+                        times[i++].value -= shape.fit.nsPerPosition * s.ops->positions;
+            }
+            shape.fit.ns = std::max(0.0, weightedMedian(times));
+        }
+    }
+
+    double fitted(const Shape& shape, const Seen& s) const {
+        const double alone = shape.fit.ns + shape.fit.nsPerPosition * s.ops->positions;
+        return alone / (1 - s.ops->besideReads * lostOf(*s.run));
+    }
+
+    /// What reads take away from ops beside them, from shapes that were seen both ways.
+    void fitLosses() {
+        std::map<LoaderKey, std::vector<Weighted>> lost;
+        for (const Shape& shape : m_shapes)
+            for (const Seen& s : shape.seen) {
+                if (s.ops->besideReads < 2 * kAlone || s.ops->ns <= 0)
+                    continue;
+                const double alone = shape.fit.ns + shape.fit.nsPerPosition * s.ops->positions;
+                lost[{s.run->loader, s.run->threads}].push_back(
+                    {(1 - alone / s.ops->ns) / s.ops->besideReads, s.ops->totalNs});
+            }
+        for (const auto& [key, values] : lost)
+            m_lost[key] = std::clamp(weightedMedian(values), 0.0, kMostLost);
+    }
+
+    std::vector<const Reads*> readsOf(const LoaderKey& key, bool intoFresh) const {
+        std::vector<const Reads*> all;
+        for (const RunObservation* run : m_runs)
+            if (LoaderKey(run->loader, run->threads) == key && !run->isThrottled)
+                for (const Reads& r : run->reads)
+                    if (r.intoFresh == intoFresh)
+                        all.push_back(&r);
+        return all;
+    }
+
+    /// time * (1 - lost * beside) = requestNs * extents + bytes / rate, by relative least squares.
+    static std::pair<double, double> line(const std::vector<const Reads*>& reads, double lost) {
+        double nn = 0, nb = 0, bb = 0, ny = 0, by = 0;
+        for (const Reads* r : reads) {
+            const double y = r->ns * (1 - lost * r->besideOps);
+            const double w = std::sqrt(static_cast<double>(r->count)) / (y * y);
+            nn += w * r->extents * r->extents;
+            nb += w * r->extents * r->bytes;
+            bb += w * r->bytes * r->bytes;
+            ny += w * r->extents * y;
+            by += w * r->bytes * y;
+        }
+        const double det = nn * bb - nb * nb;
+        double request = det > 1e-9 * nn * bb ? (ny * bb - by * nb) / det : 0;
+        double perByte = det > 1e-9 * nn * bb ? (nn * by - nb * ny) / det : by / bb;
+        if (request < 0) { // all of it is in the bytes
+            request = 0;
+            perByte = by / bb;
+        }
+        if (perByte <= 0) {
+            request = 0;
+            perByte = by / bb;
+        }
+        return {request, perByte};
+    }
+
+    std::optional<MeasuredReads> fitReads(const LoaderKey& key, double opsLose) {
+        auto reads = readsOf(key, false);
+        const auto fresh = readsOf(key, true);
+        if (reads.empty())
+            reads = fresh;
+        if (reads.empty())
+            return std::nullopt;
+        double lost = 0;
+        std::pair<double, double> found;
+        for (int round = 0; round < kRounds; ++round) {
+            found = line(reads, lost);
+            std::vector<Weighted> losses;
+            for (const Reads* r : reads)
+                if (r->besideOps > kAlone) {
+                    const double alone = found.first * r->extents + found.second * r->bytes;
+                    losses.push_back(
+                        {(1 - alone / r->ns) / r->besideOps,
+                         r->ns * static_cast<double>(r->count)});
+                }
+            const bool both = !losses.empty() && losses.size() < reads.size();
+            lost = both ? std::clamp(weightedMedian(losses), 0.0, kMostLost) : 0;
+        }
+        MeasuredReads out;
+        out.loader = key.first;
+        out.threads = key.second;
+        out.requestNs = found.first;
+        out.bytesPerSecond = kNano / found.second;
+        out.computeLoss = opsLose;
+        out.readLoss = lost;
+        std::vector<Weighted> freshPerByte;
+        for (const Reads* r : fresh)
+            freshPerByte.push_back(
+                {(r->ns * (1 - lost * r->besideOps) - found.first * r->extents) / r->bytes,
+                 r->bytes * static_cast<double>(r->count)});
+        if (const double perByte = weightedMedian(freshPerByte); perByte > 0)
+            out.freshBytesPerSecond = std::min(kNano / perByte, out.bytesPerSecond);
+        double off = 0, all = 0;
+        for (const Reads* r : reads) {
+            const double fit =
+                (found.first * r->extents + found.second * r->bytes) / (1 - lost * r->besideOps);
+            const auto n = static_cast<double>(r->count);
+            off += n * std::abs(r->ns - fit);
+            all += n * r->ns;
+            out.samples += r->count;
+        }
+        out.residual = all > 0 ? off / all : 0;
+        m_readsOff += off;
+        m_readsAll += all;
+        return out;
+    }
+
+    void fitFixed(plan::BoardProfile& board) const {
+        std::vector<double> start, gap, token, wake, row;
+        for (const RunObservation* run : m_runs) {
+            start.push_back(run->startNs);
+            gap.push_back(run->opGapNs);
+            token.push_back(run->tokenNs);
+            if (run->wakeNs >= 0)
+                wake.push_back(run->wakeNs);
+            if (run->rowNs >= 0 && !run->isThrottled)
+                row.push_back(run->rowNs);
+        }
+        board.measured.startNs = median(start);
+        board.measured.opGapNs = median(gap);
+        board.tokenFixedNs = median(token);
+        board.measured.wakeNs = median(wake);
+        board.measured.rowNs = median(row);
+    }
+
+    void judge(FitQuality& quality) {
+        quality.runs = static_cast<std::int64_t>(m_runs.size());
+        std::array<double, model::kPassCount> all{};
+        for (Shape& shape : m_shapes) {
+            std::vector<double> residuals;
+            for (const Seen& s : shape.seen) {
+                const double off = std::abs(s.ops->ns - fitted(shape, s));
+                const auto pass = static_cast<std::size_t>(s.ops->pass);
+                quality.passes[pass] += off * static_cast<double>(s.ops->count);
+                all[pass] += s.ops->ns * static_cast<double>(s.ops->count);
+                if (s.ops->ns > 0)
+                    residuals.push_back(off / s.ops->ns);
+            }
+            shape.fit.residual = median(residuals);
+        }
+        for (std::size_t pass = 0; pass < all.size(); ++pass)
+            quality.passes[pass] = all[pass] > 0 ? quality.passes[pass] / all[pass] : 0;
+        quality.reads = m_readsAll > 0 ? m_readsOff / m_readsAll : 0;
+    }
+
+    const Runs& m_runs;
+    const plan::BoardProfile& m_prior;
+    std::map<LoaderKey, double> m_lost; ///< share of their speed that ops lose
+    std::vector<Shape> m_shapes;
+    double m_readsOff = 0, m_readsAll = 0;
+};
+
+} // namespace
+
+Result<Fit> calibrate(const Runs& runs, const plan::BoardProfile& prior) {
+    if (runs.empty())
+        return base::Error{
+            base::ErrorCode::Usage, "there is no run to fit to", "calibrate",
+            "give recordings of runs on this board"};
+    return Fitter(runs, prior).fit();
+}
+
+} // namespace shardscope::analyze

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Fits a board's profile to runs that were measured on it: times of ops by their shape, reads by
+// loader, what both lose beside each other, fixed costs. Pure: it works on traces.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim_engine/base/result.h"
+#include "sim_engine/plan/board_profile.h"
+#include "sim_engine/plan/plan.h"
+#include "sim_engine/trace/trace.h"
+
+namespace shardscope::analyze {
+
+/// What a fit takes from one run: medians of like ops and reads, a few hundred numbers.
+struct RunObservation {
+    /// Ops of one shape, with few reads beside them or with many.
+    struct Ops {
+        plan::OpShape shape;
+        model::PassKind pass = model::PassKind::Encode;
+        double ns = 0;          ///< median; the mean where the time depends on positions
+        double besideReads = 0; ///< share of their time in which a read moved bytes
+        double positions = 0;   ///< mean of what their rows look back on
+        double slope = 0;       ///< ns a position, where `positions` differ; else 0
+        double totalNs = 0;
+        std::int64_t count = 0;
+    };
+    /// Reads of as many bytes and extents, with little computing beside them or with much.
+    struct Reads {
+        double bytes = 0, extents = 0;
+        double ns = 0;          ///< median
+        double besideOps = 0;   ///< share of their time in which ops computed
+        bool intoFresh = false; ///< memory that nothing has touched before
+        std::int64_t count = 0;
+    };
+    plan::Loader loader = plan::Loader::Pread;
+    std::int32_t threads = 1;
+    bool isThrottled = false;
+    std::vector<Ops> ops;
+    std::vector<Reads> reads;
+    double startNs = 0, opGapNs = 0, tokenNs = 0;
+    double wakeNs = -1, rowNs = -1; ///< -1: did not happen
+};
+
+/// `loader` is the one that was used; `board` what is known so far. BadInput where the trace is not
+/// one of this plan, or has lost events.
+base::Result<RunObservation> observe(
+    const trace::Trace& trace, const plan::Plan& plan, plan::Loader loader,
+    const plan::BoardProfile& board);
+
+struct FitQuality {
+    std::int64_t runs = 0;
+    /// By PassKind: sum of |time - fit| over sum of time, of the ops that were fitted.
+    std::array<double, model::kPassCount> passes{};
+    double reads = 0; ///< the same of reads
+};
+
+struct Fit {
+    plan::BoardProfile board; ///< the prior with what was measured in it
+    FitQuality quality;
+};
+
+/// Usage where there is no run.
+base::Result<Fit>
+calibrate(const std::vector<const RunObservation*>& runs, const plan::BoardProfile& prior);
+
+} // namespace shardscope::analyze
