@@ -85,7 +85,7 @@ private:
 
     /// Rows of a tile, where the buffers hold no more: a sixth of all, and whole blocks of KV.
     std::int64_t tileRows() const {
-        return std::min((m_positions / 6 + 31) / 32 * 32, m_positions);
+        return std::min((m_positions + 191) / 192 * 32, m_positions);
     }
     /// Heads of the encoder for whose keys and values there is room: all, or a quarter of them.
     std::int64_t headsAtATime() const {

@@ -246,6 +246,13 @@ void TestPlanner::aTightBudgetTakesLessWorkingSpace() {
     config.budget = test::leastBudget(card, config, plan::PinChoice::Kind::All);
     QVERIFY(*config.budget < test::wholePeak(card, config));
     QVERIFY(!streams(test::planned(card, config)));
+
+    config.pin.kind = plan::PinChoice::Kind::None;
+    for (const std::int32_t positions : {1, 5, 31, 33}) { // less than a tile, and a little more
+        config.audioCtx = positions;
+        config.budget = test::streamingPeak(card, config);
+        QCOMPARE(test::planned(card, config).peak, *config.budget);
+    }
 }
 
 /// C of N shards pinned hit C/N: a step reads the N - C others, once each, and no pinned one.
