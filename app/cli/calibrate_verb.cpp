@@ -9,11 +9,9 @@
 #include "app/cli/grid_flags.h"
 #include "app/cli/terminal.h"
 #include "app/cli/verbs.h"
-#include "app/replay/run_content.h"
+#include "app/replay/run_observation.h"
 #include "app/store/run_store.h"
-#include "sim_engine/analyze/calibrate.h"
 #include "sim_engine/base/format.h"
-#include "sim_engine/plan/knobs.h"
 
 namespace shardscope::app {
 
@@ -42,24 +40,6 @@ Result<RunContent> contentOf(const std::string& word) {
     if (!run)
         return run.error();
     return readRunFile((*store)->recordingOf(*run).toStdString());
-}
-
-Result<analyze::RunObservation>
-observationOf(const RunContent& content, const plan::BoardProfile& prior, const std::string& name) {
-    if (!content.card())
-        return Error{ErrorCode::BadInput, "the recording names no model", name, "give another"};
-    auto plan = plan::planOrError(content.card(), content.config(), prior);
-    if (!plan)
-        return plan.error();
-    plan::RunConfig used = content.config();
-    const Json& result = content.recording().result;
-    if (result.is_object() && result.contains("io") && result["io"].contains("loader") &&
-        result["io"]["loader"].is_string())
-        (void)plan::setKnob(used, "loader", result["io"]["loader"].get<std::string>());
-    auto seen = analyze::observe(content.trace(), *plan, used.loader, prior);
-    if (!seen)
-        return Error{seen.error().code, seen.error().what, name, seen.error().mend};
-    return seen;
 }
 
 Status writeProfile(const plan::BoardProfile& board, const std::optional<std::string>& path) {

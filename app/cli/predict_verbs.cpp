@@ -7,6 +7,7 @@
 #include "app/cli/result_text.h"
 #include "app/cli/terminal.h"
 #include "app/cli/verbs.h"
+#include "app/store/run_store.h"
 #include "sim_engine/analyze/summary.h"
 #include "sim_engine/base/format.h"
 #include "sim_engine/model/card_catalog.h"
@@ -27,7 +28,7 @@ namespace {
 const std::vector<Flag>& inputFlags() {
     static const std::vector<Flag> flags = withKnobs(
         {{"--model", "FILE|card:NAME", "A ggml Whisper file, or a built-in card: no file needed."},
-         {"--board", "NAME|FILE", "local, a preset, or a profile (default: local)."},
+         {"--board", "NAME|FILE", "local (default), a preset, a profile, or emulated:NAME."},
          {"--windows", "N", "30 s windows of audio to simulate (default: 1)."},
          {"--json", "", "The document of DESIGN section 6 instead of a table."}});
     return flags;
@@ -134,6 +135,29 @@ std::string planText(const plan::Plan& plan, const Inputs& in) {
     return text + shards.text() + "\n" + arena.text();
 }
 
+/// How far predictions for this board have been off, by figure; null where nothing was validated.
+Json errorBar(const std::string& board) {
+    auto store = RunStore::open(DataPaths::standard());
+    const auto errors =
+        store ? (*store)->predictionErrors(QString::fromStdString(board)) : std::nullopt;
+    if (!errors)
+        return nullptr;
+    Json json = toJson(*errors)["errors"];
+    json["configurations"] = errors->configurations;
+    return json;
+}
+
+std::string errorLine(const Json& result) {
+    if (!result["timing"].contains("error"))
+        return {};
+    const Json& e = result["timing"]["error"]["decode_ms_per_token"];
+    return base::formatted(
+        "\nPredictions for this board were off by %.1f %% in the median and %.1f %% at the 90th\n"
+        "percentile of %zu validated configurations (ms a token).\n",
+        e["median"].get<double>() * 100, e["p90"].get<double>() * 100,
+        result["timing"]["error"]["configurations"].get<std::size_t>());
+}
+
 std::string manual(const char* head, const char* tail) {
     return std::string(head) + "\n\nFlags:\n" + base::flagHelp(inputFlags()) + "\n" + tail;
 }
@@ -162,12 +186,14 @@ int simulateVerb(const Words& words) {
     if (!plan)
         return fail(plan.error());
     const trace::Trace trace = sim::simulate(*plan, in->board, in->workload);
-    const Json result = analyze::resultJson(
+    Json result = analyze::resultJson(
         analyze::summarise(trace), *plan, plan::loaderName(plan->config.loader), "");
+    if (Json error = errorBar(in->board.name); !error.is_null())
+        result["timing"]["error"] = std::move(error);
     if (in->json)
         printJson(result);
     else
-        print(resultText(result));
+        print(resultText(result) + errorLine(result));
     return 0;
 }
 

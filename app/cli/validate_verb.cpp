@@ -15,6 +15,7 @@
 #include "app/cli/verbs.h"
 #include "app/remote/board_source.h"
 #include "app/remote/sample.h"
+#include "app/replay/run_observation.h"
 #include "app/replay/validation.h"
 #include "sim_engine/base/format.h"
 #include "sim_engine/model/card_catalog.h"
@@ -169,13 +170,8 @@ Result<bool> runOnce(const Order& order, ValidatedConfig& config, bool counts) {
     auto plan = plan::planOrError(document.card(), document.config(), order.prior);
     if (!plan)
         return plan.error();
-    plan::Loader loader = config.config.loader;
     const Json& result = document.result();
-    if (result.contains("io") && result["io"].contains("loader")) {
-        plan::RunConfig used;
-        if (plan::setKnob(used, "loader", result["io"]["loader"].get<std::string>()))
-            loader = used.loader;
-    }
+    const plan::Loader loader = usedLoader(config.config.loader, result);
     auto seen = analyze::observe(document.trace(), *plan, loader, order.prior);
     if (!seen)
         return seen.error();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/replay/run_document.h"
+#include "app/replay/run_observation.h"
 
 namespace shardscope::app {
 
@@ -86,15 +87,30 @@ void WhatIf::setBoard(const plan::BoardProfile& board) {
 }
 
 void WhatIf::followDocument() {
-    if (m_document->card() && m_document->card() == m_card)
-        return followTokens(); // it only ended
+    if (m_document->card() && m_document->card() == m_card) {
+        learnFromRun(); // it only ended
+        return followTokens();
+    }
     const sim::Workload one{1, 1};
     if (m_document->card())
         takeSource(m_document->card(), m_document->board(), m_document->config(), one);
     else
         takeSource(nullptr, {}, {}, {});
+    learnFromRun();
     if (m_card)
         followTokens();
+}
+
+/// A whole run tells what its ops and reads take: predictions then change only what a knob changes.
+void WhatIf::learnFromRun() {
+    if (!isReady() || m_document->state() != RunDocument::State::Done ||
+        m_board.name != m_document->board().name)
+        return;
+    const auto seen = observationOf(m_document->content(), m_board, {});
+    if (!seen)
+        return; // of another version, or torn: the profile has to do
+    if (auto fit = analyze::calibrate({&*seen}, m_board))
+        setBoard(fit->board);
 }
 
 /// Predicts as many tokens as were measured, so that the two lie over each other.
@@ -169,9 +185,9 @@ void WhatIf::launch() {
                 baseline = predictForViews(card, first, board, workload);
             if (job.isCancelled())
                 return {};
-            Prediction p =
-                baseline && changed == first ? *baseline
-                                             : predictForViews(card, changed, board, workload);
+            Prediction p = baseline && changed == first
+                               ? *baseline
+                               : predictForViews(card, changed, board, workload);
             return [this, revision, baseline = std::move(baseline), p = std::move(p)] {
                 publish(revision, baseline, p);
             };

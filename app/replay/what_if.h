@@ -94,6 +94,7 @@ signals:
 
 private:
     void followDocument();
+    void learnFromRun();
     void followTokens();
     void takeSource(
         std::shared_ptr<const model::ModelCard> card, const plan::BoardProfile& board,

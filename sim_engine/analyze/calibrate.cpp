@@ -51,9 +51,7 @@ public:
 
     Fit fit() {
         for (const RunObservation* run : m_runs)
-            m_lost.emplace(
-                LoaderKey(run->loader, run->threads),
-                1 - 1 / (1 + m_prior.lostWhileReading(plan::ReadPath::Cached, false)));
+            m_lost.emplace(LoaderKey(run->loader, run->threads), lostBefore(*run));
         gather();
         for (int round = 0; round < kRounds; ++round) {
             fitOps();
@@ -63,12 +61,13 @@ public:
         Fit out;
         out.board = m_prior;
         plan::MeasuredCosts& costs = out.board.measured;
-        costs = {};
         for (const Shape& shape : m_shapes)
-            costs.ops.push_back(shape.fit);
+            put(costs.ops, shape.fit,
+                [&](const MeasuredOp& op) { return op.shape == shape.fit.shape; });
         for (const auto& [key, lost] : m_lost)
             if (const auto reads = fitReads(key, lost))
-                costs.reads.push_back(*reads);
+                put(costs.reads, *reads,
+                    [&](const MeasuredReads& r) { return LoaderKey(r.loader, r.threads) == key; });
         fitFixed(out.board);
         out.board.source =
             base::formatted("fitted to %zu runs; ", m_runs.size()) +
@@ -86,6 +85,23 @@ private:
         MeasuredOp fit;
         std::vector<Seen> seen;
     };
+
+    /// What earlier runs have shown stays, unless these show it too.
+    template <typename T, typename IsSame>
+    static void put(std::vector<T>& all, const T& one, IsSame isSame) {
+        const auto known = std::find_if(all.begin(), all.end(), isSame);
+        if (known == all.end())
+            all.push_back(one);
+        else
+            *known = one;
+    }
+
+    double lostBefore(const RunObservation& run) const {
+        for (const MeasuredReads& r : m_prior.measured.reads)
+            if (r.loader == run.loader && r.threads == run.threads)
+                return r.computeLoss;
+        return 1 - 1 / (1 + m_prior.lostWhileReading(plan::ReadPath::Cached, false));
+    }
 
     void gather() {
         for (const RunObservation* run : m_runs)
@@ -256,8 +272,10 @@ private:
         board.measured.startNs = median(start);
         board.measured.opGapNs = median(gap);
         board.tokenFixedNs = median(token);
-        board.measured.wakeNs = median(wake);
-        board.measured.rowNs = median(row);
+        if (!wake.empty())
+            board.measured.wakeNs = median(wake);
+        if (!row.empty())
+            board.measured.rowNs = median(row);
     }
 
     void judge(FitQuality& quality) {

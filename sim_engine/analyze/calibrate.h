@@ -63,7 +63,7 @@ struct Fit {
     FitQuality quality;
 };
 
-/// Usage where there is no run.
+/// What the prior knows of other ops and loaders stays. Usage where there is no run.
 base::Result<Fit>
 calibrate(const std::vector<const RunObservation*>& runs, const plan::BoardProfile& prior);
 

@@ -67,7 +67,7 @@ SampleStream sampleStream(int runId, bool withBoard) {
     }
     s.text = controlFrame({{"text", {{"append", kSampleText}}}});
     s.result = controlFrame(
-        {{"id", runId}, {"result", analyze::resultJson(s.summary, *s.plan, "pread", kSampleText)}});
+        {{"id", runId}, {"result", analyze::resultJson(s.summary, *s.plan, "uring", kSampleText)}});
     return s;
 }
 

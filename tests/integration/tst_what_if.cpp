@@ -35,9 +35,11 @@ private slots:
         QTRY_VERIFY(whatIf.predicted() && whatIf.isCurrent());
         QCOMPARE(whatIf.workload().tokens, 4);
         QVERIFY(!whatIf.isChanged());
-        // The document is itself a simulation on this board: the prediction is exact.
-        QCOMPARE(whatIf.baselineSummary().totalMs, stream.summary.totalMs);
-        QCOMPARE(whatIf.predictedSummary().totalMs, whatIf.measuredSummary().totalMs);
+        // The document is itself a simulation on this board, and its times are learnt from it.
+        const double exact = stream.summary.totalMs;
+        QVERIFY(!whatIf.board().measured.empty());
+        QVERIFY(std::abs(whatIf.baselineSummary().totalMs - exact) < 0.03 * exact);
+        QCOMPARE(whatIf.measuredSummary().totalMs, exact);
         QCOMPARE(whatIf.predicted()->events.size(), stream.trace.events.size());
     }
 
