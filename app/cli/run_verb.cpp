@@ -177,13 +177,21 @@ int runRunVerb(const Words& words) {
 }
 
 std::string runManual() {
-    return "shardscope run --board local|USER@HOST[:PORT] --model M --audio A [knobs] [--json]\n\n"
+    return "shardscope run --board local|emulated:NAME|USER@HOST[:PORT] --model M --audio A "
+           "[knobs]\n"
+           "    [--json]\n\n"
            "Runs the model in shardscope-agent, records every event of it, and keeps the run:\n"
            "`shardscope runs list` shows it, `shardscope` opens it in the window.\n\n"
            "On a board it needs SSH and nothing else: agent, model and audio are put there once,\n"
            "checked by their hash, and no port is opened. ~/.ssh/config, ssh-agent and "
            "known_hosts\n"
-           "are honoured; a host that is not known needs --accept-new-host.\n\nFlags:\n" +
+           "are honoured; a host that is not known needs --accept-new-host.\n\n"
+           "On emulated:NAME (a preset, a measured board or a profile) this machine is held to "
+           "the\n"
+           "board's RAM, read speed and processor: by control groups where the system permits "
+           "them,\n"
+           "else by --budget and --emulate-read; stderr and \"emulation\" in the JSON say which.\n"
+           "SHARDSCOPE_EMULATE=soft in the environment asks for the latter.\n\nFlags:\n" +
            base::flagHelp(runFlags()) +
            "\nExample: base.en in 90 MiB, read at the speed of a slow flash\n"
            "  shardscope run --model ggml-base.en.bin --audio talk.mp3 --budget 90MiB \\\n"

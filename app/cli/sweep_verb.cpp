@@ -25,7 +25,7 @@ namespace {
 const std::vector<Flag>& sweepFlags() {
     static const std::vector<Flag> flags = withKnobs(
         {{"--model", "FILE|card:NAME", "A ggml Whisper file, or a built-in card: no file needed."},
-         {"--board", "NAME|FILE", "local (default), a preset or a profile."},
+         {"--board", "NAME|FILE", "local (default), a preset, a profile, or emulated:NAME."},
          {"--over", "KNOB", "The knob that is swept (default: decoder-shard)."},
          {"--values", "A,B,...", "Its values (default: a list for each knob)."},
          {"--windows", "N", "30 s windows of audio to simulate (default: 1)."},

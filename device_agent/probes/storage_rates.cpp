@@ -7,6 +7,7 @@
 #include "device_agent/probes/mount_facts.h"
 #include "device_agent/probes/overlap_rates.h"
 #include "device_agent/probes/read_meter.h"
+#include "device_agent/probes/stopwatch.h"
 #include "sim_engine/base/format.h"
 
 namespace shardscope::probes {
@@ -94,12 +95,16 @@ void writeWords(plan::BoardProfile& board, const TestFile& file, bool hasDirect)
 }
 
 void measureReads(ReadMeter& meter, bool isQuick, const ProbeProgress& progress) {
+    constexpr double kPatience = 8; // seconds: slow storage is looked at once
     const int rounds = isQuick ? 1 : 2;
     const double seconds = isQuick ? 0.08 : 0.2;
-    for (int round = 0; round < rounds; ++round) {
+    double spent = 0;
+    for (int round = 0; round < rounds && spent < kPatience; ++round) {
         tell(progress, base::formatted("storage: round %d of %d", round + 1, rounds));
-        for (const Cell& cell : cells(isQuick))
-            (void)meter.measure(cell.path, cell.bytes, cell.depth, seconds); // else it is left out
+        spent += secondsOf([&] {
+            for (const Cell& cell : cells(isQuick)) // what cannot be told is left out
+                (void)meter.measure(cell.path, cell.bytes, cell.depth, seconds);
+        });
     }
 }
 

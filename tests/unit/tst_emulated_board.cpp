@@ -105,12 +105,32 @@ private slots:
         QVERIFY(qAbs(held.kernelRate(matvec, true) / local.kernelRate(matvec, true) - 0.05) < 1e-6);
         for (const plan::ReadPoint& p : held.reads)
             QVERIFY(p.path == ReadPath::Cached || p.bytesPerSecond <= 26e6 + 1);
-        QCOMPARE(
-            held.readRate(ReadPath::Cached, base::mebibytes(1), 1),
-            local.readRate(ReadPath::Cached, base::mebibytes(1), 1));
+        const auto cached = [](const BoardProfile& b) {
+            return b.readRate(ReadPath::Cached, base::mebibytes(1), 1);
+        };
+        QVERIFY(qAbs(cached(held) / cached(local) - 0.05) < 1e-6); // copying is work too
+        QCOMPARE(held.overlap, 1.0);
         QVERIFY(*held.mappedBytesPerSecond <= 26e6);
         const auto again = plan::profileFromJson(toJson(held));
         QVERIFY2(again.ok(), test::lineOf(again).c_str());
+    }
+
+    /// A quota of two and a half of four cores: one thread is as fast as ever.
+    void threadsShareTheQuota() {
+        EmulationLimits limits;
+        limits.memory = base::mebibytes(512);
+        limits.readBytesPerSecond = 26e6;
+        limits.cores = 2.5;
+        limits.threads = 4;
+        const BoardProfile local = fastMachine();
+        const BoardProfile held = emulatedProfile(test::board(), local, limits);
+        const plan::KernelKey matvec{plan::KernelClass::MatVec, model::DType::F16};
+        QCOMPARE(held.kernelRate(matvec, true), local.kernelRate(matvec, true));
+        QCOMPARE(held.computeSpeedUp(1), 1.0);
+        QCOMPARE(held.computeSpeedUp(2), 2.0);
+        QCOMPARE(held.computeSpeedUp(4), 2.5);
+        QCOMPARE(held.memoryRate(4), local.memoryBytesPerSecond * 2.5);
+        QCOMPARE(held.overlap, local.overlap);
     }
 
     void everyPresetCanBeEmulated() {

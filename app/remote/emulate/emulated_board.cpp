@@ -27,7 +27,10 @@ double speedOf(const BoardProfile& board) {
     return std::sqrt(products * rows);
 }
 
-void scaleProcessor(BoardProfile& board, double share) {
+/// A quota of `cores` processors: one thread has a share of one, and more threads gain what is left
+/// of the quota. What copies bytes or answers a fault is work of the processor like any other.
+void scaleProcessor(BoardProfile& board, double cores) {
+    const double share = std::min(1.0, cores), gain = std::max(1.0, cores);
     for (auto& rates : board.opsPerSecond)
         for (double& rate : rates)
             rate *= share;
@@ -36,14 +39,28 @@ void scaleProcessor(BoardProfile& board, double share) {
             rate.cached *= share;
             rate.streamed *= share;
         }
-    for (plan::ThreadPoint& point : board.threadScaling)
-        point.memoryBytesPerSecond *= share;
     board.memoryBytesPerSecond *= share;
-    board.opFixedNs /= share;
-    board.opFixedAloneNs /= share;
-    board.tokenFixedNs /= share;
-    board.pageFaultNs /= share;
-    board.minorFaultNs = board.minorFaultNs.value_or(board.pageFaultNs) / share;
+    for (plan::ThreadPoint& point : board.threadScaling) {
+        point.computeSpeedUp = std::min(point.computeSpeedUp, gain);
+        point.memoryBytesPerSecond =
+            std::min(point.memoryBytesPerSecond, board.memoryBytesPerSecond * gain);
+    }
+    board.memoryScale = std::clamp(board.memoryScale, 1.0, gain);
+    if (board.fastCores > 1)
+        board.threadEfficiency =
+            std::min(board.threadEfficiency, (gain - 1) / (board.fastCores - 1));
+    for (plan::ReadPoint& p : board.reads)
+        if (p.path == plan::ReadPath::Cached)
+            p = {p.path,          p.bytes,         p.depth,
+                 p.p50Ns / share, p.p99Ns / share, p.bytesPerSecond * share};
+    board.readBytesPerSecond *= share;
+    board.readLatencyNs /= share;
+    for (double* cost :
+         {&board.opFixedNs, &board.opFixedAloneNs, &board.tokenFixedNs, &board.pageFaultNs})
+        *cost /= share;
+    board.minorFaultNs = board.minorFaultNs ? *board.minorFaultNs / share : board.pageFaultNs;
+    if (cores <= 1) // the quota is used up by one thread: what reading takes, computing loses
+        board.overlap = 1;
 }
 
 void holdReads(BoardProfile& board, double limit) {
@@ -100,7 +117,7 @@ BoardProfile emulatedProfile(
     std::erase_if(
         held.threadScaling, [&](const plan::ThreadPoint& p) { return p.threads > limits.threads; });
     if (limits.cores > 0)
-        scaleProcessor(held, limits.cores / limits.threads);
+        scaleProcessor(held, limits.cores);
     holdReads(held, limits.readBytesPerSecond);
     return held;
 }
