@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "device_agent/agent/trim_process.h"
+
 namespace shardscope::agent {
 namespace {
 
@@ -18,6 +20,8 @@ constexpr auto kPause = std::chrono::milliseconds(2);
 /// Samples of what is cheap to read, and of what the kernel has to walk page tables for.
 constexpr std::uint64_t kSampleNs = 10'000'000;
 constexpr std::uint64_t kSampleAllNs = 200'000'000;
+/// When code that ran once, as most does when a run or one of its passes begins, is let go.
+constexpr std::uint64_t kFirstReleaseNs = 30'000'000, kReleaseNs = 400'000'000;
 
 } // namespace
 
@@ -45,13 +49,17 @@ void EventCollector::finish() {
 }
 
 void EventCollector::loop() {
-    std::uint64_t nextSample = 0, nextAll = 0;
+    std::uint64_t nextSample = 0, nextAll = 0, nextRelease = m_clock.now() + kFirstReleaseNs;
     while (!m_stop.load(std::memory_order_acquire)) {
         const std::uint64_t now = m_clock.now();
         if (now >= nextSample) {
             sample(now >= nextAll);
             nextSample = now + kSampleNs;
             nextAll = now >= nextAll ? now + kSampleAllNs : nextAll;
+        }
+        if (now >= nextRelease) {
+            releaseCode();
+            nextRelease = now + kReleaseNs;
         }
         const bool busy = drain();
         pass();

@@ -120,7 +120,7 @@ Result<Json> RunJob::perform() const {
         stream->beginRun();
         stream->control(header(*this, *plan, legend, (*engine)->windows()));
     }
-    trimProcess();
+    releaseFreeHeap();
     probes::resetPeakRss();
     collector.start();
     const Status status = (*engine)->run(clock);

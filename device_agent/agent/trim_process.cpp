@@ -18,10 +18,13 @@ extern "C" const char etext[];
 
 namespace shardscope::agent {
 
-void trimProcess() {
+void releaseFreeHeap() {
 #if defined(__GLIBC__)
     ::malloc_trim(0);
 #endif
+}
+
+void releaseCode() {
 #if defined(SHARDSCOPE_KNOWS_ITS_CODE)
     // Code is mapped read-only from the file, so nothing is lost. What stands before it in the
     // same range of addresses (headers, constants) is read-only as well.

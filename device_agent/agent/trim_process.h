@@ -3,10 +3,13 @@
 
 namespace shardscope::agent {
 
-/// Gives back what reading the model's header and planning left behind: the heap that is free
-/// again, and the pages of program code, of which a run needs a part that comes back by itself from
-/// the page cache. Call it when a run is ready to start. Does nothing where the system cannot.
-void trimProcess();
+/// Gives back the free heap that reading the model's header and planning left behind. Does nothing
+/// where the system cannot.
+void releaseFreeHeap();
+
+/// Lets go of the pages of program code. What is in use comes back by itself from the page cache,
+/// in some microseconds; what ran once, and what the system mapped around it, does not.
+void releaseCode();
 
 /// For the begin of the program: one heap for all threads. The run's own threads allocate next to
 /// nothing, and a heap each would cost memory.

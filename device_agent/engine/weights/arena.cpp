@@ -21,6 +21,10 @@ base::Result<Arena> Arena::reserve(base::Bytes size) {
     return Arena(static_cast<std::byte*>(begin), size);
 }
 
+void Arena::release() {
+    ::madvise(m_begin, m_size.size(), MADV_DONTNEED);
+}
+
 Arena::Arena(Arena&& other) noexcept
     : m_begin(std::exchange(other.m_begin, nullptr)), m_size(other.m_size) {}
 

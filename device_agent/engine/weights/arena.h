@@ -19,6 +19,9 @@ public:
     Arena& operator=(Arena&&) = delete;
     ~Arena();
 
+    /// Gives all pages back: what stands in them is lost.
+    void release();
+
     std::byte* at(base::Bytes offset) const { return m_begin + offset.value; }
     base::Bytes size() const { return m_size; }
 

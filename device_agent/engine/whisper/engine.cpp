@@ -140,6 +140,7 @@ Status WhisperEngine::run(const RunClock& clock) {
     RunExecutor executor(
         m_run, rows, *m_loader.loader, io, clock, isTraced ? &m_rings.compute : nullptr);
     plan::Walk<RunExecutor>(m_plan, executor).run(windows());
+    m_arena.release(); // no read is under way any more; the result is told beside an empty arena
     if (!m_run.status.ok())
         return m_run.status;
     for (DumpFile* dump : {&m_run.dumpMel, &m_run.dumpEncoder, &m_run.dumpLogits})
