@@ -46,6 +46,13 @@ Prediction predict(
     return p;
 }
 
+sim::Workload workloadOf(const RunDocument& document) {
+    sim::Workload seen;
+    seen.windows = std::max(1, document.windows());
+    seen.tokens = std::max(1, (document.tokens() + seen.windows - 1) / seen.windows);
+    return seen;
+}
+
 WhatIf::WhatIf(JobRunner* jobs, QObject* parent) : QObject(parent), m_jobs(jobs) {
     static quint64 count = 0;
     m_kind = QStringLiteral("what-if %1").arg(++count);
@@ -117,9 +124,7 @@ void WhatIf::learnFromRun() {
 void WhatIf::followTokens() {
     if (!m_document || !m_card)
         return;
-    sim::Workload seen;
-    seen.windows = std::max(1, m_document->windows());
-    seen.tokens = std::max(1, (m_document->tokens() + seen.windows - 1) / seen.windows);
+    const sim::Workload seen = workloadOf(*m_document);
     if (seen.tokens == m_workload.tokens && seen.windows == m_workload.windows)
         return;
     m_workload = seen;

@@ -36,6 +36,9 @@ Prediction predict(
     const std::shared_ptr<const model::ModelCard>& card, const plan::RunConfig& config,
     const plan::BoardProfile& board, const sim::Workload& workload);
 
+/// As many windows and tokens as the run has had, at least one of each.
+sim::Workload workloadOf(const RunDocument& document);
+
 /// "What if": the baseline configuration and a changed one, with what is predicted for both.
 /// GUI thread only. Planning, simulating and indexing happen on a worker, one at a time: while a
 /// slider moves, each finished prediction is shown, and once it is painted the newest values are

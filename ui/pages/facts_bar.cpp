@@ -205,13 +205,19 @@ void FactsBar::showPlanned() {
 
 void FactsBar::showPrediction() {
     const app::Prediction& p = m_whatIf->baselinePrediction();
-    m_predicted.value->parentWidget()->setVisible(p.plan != nullptr);
-    if (!p.plan)
+    m_predicted.value->parentWidget()->setVisible(m_own || p.plan);
+    if (!m_own && !p.plan)
         return;
     const double measured = m_document->summary().decodeMsPerToken;
-    const double predicted = p.summary.decodeMsPerToken;
+    const double predicted = m_own ? m_own->decodeMsPerToken : p.summary.decodeMsPerToken;
     m_predicted.value->setText(msText(predicted));
     m_predicted.more->setText(measured > 0 ? signedPercent(predicted / measured - 1) : QString());
+}
+
+void FactsBar::setOwnPrediction(const std::optional<analyze::Summary>& summary) {
+    m_own = summary;
+    if (m_document->state() != app::RunState::Empty)
+        showPrediction();
 }
 
 void FactsBar::showRunButton() {

@@ -26,6 +26,8 @@ public:
     QPushButton* runButton() const { return m_run; }
     /// Whether there is something to run; if not, why.
     void setRunnable(bool runnable, const QString& why);
+    /// What was predicted for the run before anything was learned from it; none: What-if tells.
+    void setOwnPrediction(const std::optional<analyze::Summary>& summary);
     /// What bounds the run, in short and in a sentence; empty: not known.
     void setBound(const QString& badge, const QString& sentence);
 
@@ -55,6 +57,7 @@ private:
     QHBoxLayout* m_factRow = nullptr;
     Fact m_peak, m_first, m_token, m_stall, m_hidden, m_predicted;
     QPushButton* m_run;
+    std::optional<analyze::Summary> m_own;
     bool m_runnable = false;
     QTimer m_tick;
     qint64 m_startedAt = 0; ///< ms of the monotonic clock

@@ -197,7 +197,7 @@ void ResultsPage::showState() {
     m_parts.playback->setTrace(over ? &document->trace() : nullptr);
     m_moving = false;
     m_replayed.reset();
-    m_compared.reset();
+    m_compared = false;
     showLimits();
     if (!document->errorLine().isEmpty()) {
         m_banner->showError(document->errorLine());

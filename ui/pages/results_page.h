@@ -127,7 +127,7 @@ private:
     EventsPanel* m_events = nullptr;
     PredictionPanel* m_prediction = nullptr;
     CostsPanel* m_costs = nullptr;
-    std::shared_ptr<const trace::Trace> m_compared; ///< the prediction that m_prediction shows
+    bool m_compared = false; ///< m_prediction shows this run
     WhatIfPanel* m_whatIfPanel = nullptr;
     RunsPanel* m_runsPanel = nullptr;
     QDockWidget* m_whatIfDock = nullptr;

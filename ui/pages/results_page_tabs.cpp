@@ -77,25 +77,33 @@ bool ResultsPage::eventFilter(QObject* watched, QEvent* event) {
     return QMainWindow::eventFilter(watched, event);
 }
 
-/// Once a run is over: its gap to physics, and how well it was predicted. The baseline is what was
-/// predicted for its settings, unless another board is looked at.
+/// Once a run is over: its gap to physics, and how well it was predicted. What-if may have learned
+/// from the run since; here it is held against what its board was known to be when it began.
 void ResultsPage::showLimits() {
     const auto* document = m_parts.document;
-    const app::Prediction& own = m_parts.whatIf->baselinePrediction();
     const bool over =
         document->state() != app::RunState::Empty && document->state() != app::RunState::Running;
-    if (!over || !own.plan || m_parts.whatIf->board().name != document->board().name) {
+    const bool known = document->card() && document->board().readBytesPerSecond > 0;
+    if (!over || !known) {
         m_facts->setBound({}, {});
-        m_prediction->showNothing(
-            over && !document->card() ? tr("The recording has no model card.")
-            : over && document->board().name.empty()
-                ? tr("The run knows no board profile: measure it with shardscope-agent probe.")
-                : QString());
-        return m_compared.reset();
+        m_facts->setOwnPrediction({});
+        m_compared = false;
+        return m_prediction->showNothing(
+            !over               ? QString()
+            : !document->card() ? tr("The recording has no model card.")
+                                : tr("The run knows no board profile: measure the board with "
+                                     "shardscope-agent probe."));
     }
-    if (m_compared == own.trace)
+    if (m_compared)
         return; // a slider moves: the run stays what it is
-    m_compared = own.trace;
+    m_compared = true;
+    const app::Prediction own = app::predict(
+        document->card(), document->config(), document->board(), app::workloadOf(*document));
+    if (!own.plan) {
+        m_facts->setBound({}, {});
+        return m_prediction->showNothing(tr("This version plans these settings otherwise."));
+    }
+    m_facts->setOwnPrediction(own.summary);
     PredictionFacts facts{document->summary(), {}, own.summary, {}};
     QString sentence;
     if (auto limits = analyze::limitsOf(document->trace(), *own.plan, document->board())) {
