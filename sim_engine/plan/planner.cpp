@@ -243,13 +243,16 @@ bool streams(const Residence& r) {
     return r.encodeSlots + r.crossSlots + r.decodeSlots > 0;
 }
 
-/// The fastest way of working that fits, with its residence; but one that keeps all weights goes
-/// before faster ones that stream. Where none fits, what the least needs.
+/// The fastest way of working that fits, with its residence; but rather than to stream, products
+/// pack less at a time. (To work in parts would cost more than reads from a fast device do.) Where
+/// none fits, what the least needs.
 Result<std::variant<Fitted, Bytes>> fitted(Drafts& drafts, Plan& plan) {
     Bytes least(INT64_MAX);
     std::shared_ptr<const Draft> best;
     std::optional<Fitted> fitted;
     for (const model::Thrift& thrift : kThrift) {
+        if (fitted && (thrift.stem || thrift.attention || thrift.mlp))
+            break;
         auto draft = draftOf(drafts, plan.config, thrift);
         if (!draft)
             return draft.error();

@@ -224,8 +224,8 @@ void TestPlanner::aLargerBudgetNeverStreamsMore() {
     }
 }
 
-/// Time gives way before the knobs do: the least budget is below what the fastest way needs, no
-/// cache and no slot is smaller for it, and weights that fit are kept all the same.
+/// Time gives way before the knobs do: the least budget is below what the fastest way needs, and no
+/// cache and no slot is smaller for it.
 void TestPlanner::aTightBudgetTakesLessWorkingSpace() {
     const auto card = fetchedCard();
     RunConfig config;
@@ -242,7 +242,7 @@ void TestPlanner::aTightBudgetTakesLessWorkingSpace() {
     QCOMPARE(tight.selfKvBytes, ample.selfKvBytes);
     QCOMPARE(tight.streamedPerToken, ample.streamedPerToken);
 
-    config.pin.kind = plan::PinChoice::Kind::Auto;
+    config.pin.kind = plan::PinChoice::Kind::All;
     config.budget = test::leastBudget(card, config, plan::PinChoice::Kind::All);
     QVERIFY(*config.budget < test::wholePeak(card, config));
     QVERIFY(!streams(test::planned(card, config)));
