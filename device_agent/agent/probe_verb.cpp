@@ -99,14 +99,19 @@ void printProfile(const BoardProfile& b) {
     std::printf(
         "an op costs %s beside its work with one thread, %s with all; a token %s\n",
         nanos(b.opFixedAloneNs).c_str(), nanos(b.opFixedNs).c_str(), nanos(b.tokenFixedNs).c_str());
+    const auto known = [](const std::optional<double>& value, auto&& words) {
+        return value ? words(*value) : std::string("not measured");
+    };
+    const auto share = [](double lost) { return base::formatted("%.0f %%", lost * 100); };
     std::printf(
         "a page: populate %s, lazy %s; maps that are cold: %s populated, %s lazy\n",
-        nanos(b.pageFaultNs).c_str(), nanos(*b.minorFaultNs).c_str(),
-        rate(*b.populatedBytesPerSecond).c_str(), rate(*b.mappedBytesPerSecond).c_str());
+        nanos(b.pageFaultNs).c_str(), known(b.minorFaultNs, nanos).c_str(),
+        known(b.populatedBytesPerSecond, rate).c_str(),
+        known(b.mappedBytesPerSecond, rate).c_str());
     std::printf(
-        "computing loses beside reads: %.0f %% cached, %.0f %% direct, %.0f %% throttled\n%s\n",
-        b.overlap * 100, *b.overlapDirect * 100, *b.overlapThrottled * 100,
-        b.noise ? b.noise->words.c_str() : "");
+        "computing loses beside reads: %s cached, %s direct, %s throttled\n%s\n",
+        share(b.overlap).c_str(), known(b.overlapDirect, share).c_str(),
+        known(b.overlapThrottled, share).c_str(), b.noise ? b.noise->words.c_str() : "");
 }
 
 } // namespace

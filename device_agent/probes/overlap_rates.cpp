@@ -73,7 +73,7 @@ measureOverlap(const TestFile& file, ThreadPool& pool, std::size_t weights, int 
         const Reader reader(fd, file.size(), limit);
         return decode();
     };
-    const int direct = file.openDirect();
+    const int direct = file.isInMemory() ? -1 : file.openDirect();
     Rounds alone, cached, past, throttled;
     for (int round = 0; round < rounds; ++round) {
         alone.add(decode());

@@ -12,7 +12,7 @@ namespace shardscope::probes {
 /// them (an overlap factor of the simulator), within 0 and 1.
 struct OverlapRates {
     double cached = 0;            ///< reads that the page cache serves
-    std::optional<double> direct; ///< reads past it; none where O_DIRECT is refused
+    std::optional<double> direct; ///< reads past it; none where there are none
     double throttled = 0;         ///< cached reads that are held back to 64 MB/s
 };
 

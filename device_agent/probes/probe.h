@@ -17,7 +17,8 @@ struct ProbeOptions {
 
 /// Measures this machine in less than a minute: processor, memory, the engine's own kernels by type
 /// and shape, threads, and the storage under the folder, where a temporary file is written and
-/// removed. Failed where the folder cannot be written.
+/// removed. What was not measured is not in the profile: plan::fillDerived() fills it in. Failed
+/// where the folder cannot be written.
 base::Result<plan::BoardProfile> probe(const ProbeOptions& options);
 
 } // namespace shardscope::probes

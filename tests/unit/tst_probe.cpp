@@ -38,10 +38,11 @@ private slots:
                                       told.append(QString::fromStdString(words));
                                   }});
         QVERIFY2(board.ok(), board ? "" : board.error().line().c_str());
-        const auto document = plan::toJson(*board);
-        const auto again = plan::profileFromJson(document);
+        const auto again = plan::profileFromJson(plan::toJson(*board));
         QVERIFY2(again.ok(), again ? "" : again.error().line().c_str());
-        QVERIFY(plan::toJson(*again) == document);
+        plan::BoardProfile filled = *board;
+        plan::fillDerived(filled);
+        QVERIFY(plan::toJson(*again) == plan::toJson(filled));
         QVERIFY(board->hasReads(ReadPath::Cached));
         QVERIFY(!board->machine.kernel.empty() && !board->machine.clusters.empty());
         QVERIFY(board->noise && !board->noise->words.empty());
@@ -75,6 +76,19 @@ private slots:
         const auto points = meter.points();
         QCOMPARE(points.size(), std::size_t{1});
         QVERIFY(points[0].p99Ns >= points[0].p50Ns && points[0].bytesPerSecond > 0);
+    }
+
+    /// On a file system in memory nothing is told of a device, and the profile says why.
+    void leavesOutWhatThePageCacheServed() {
+        if (!QFileInfo("/dev/shm").isWritable())
+            QSKIP("no file system in memory here");
+        const auto board = probe({"/dev/shm", true, {}});
+        QVERIFY2(board.ok(), board ? "" : board.error().line().c_str());
+        QVERIFY(board->hasReads(ReadPath::Cached));
+        QVERIFY(!board->hasReads(ReadPath::Direct) && !board->hasReads(ReadPath::Buffered));
+        QVERIFY(!board->mappedBytesPerSecond && !board->populatedBytesPerSecond);
+        QVERIFY(board->storage.find("not measured") != std::string::npos);
+        QVERIFY(board->sources.size() >= 2);
     }
 
     /// Pages that another map holds cannot be dropped, and so what is read of them is no read of a
