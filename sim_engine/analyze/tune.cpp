@@ -29,6 +29,10 @@ constexpr double kWorthAPoint = 0.005;
 enum class Aim : std::uint8_t { Token, FirstToken };
 constexpr std::array kAims{Aim::Token, Aim::FirstToken};
 
+double timeOf(const TuneFigures& f, Aim aim) {
+    return aim == Aim::Token ? f.msPerToken : f.firstTokenMs;
+}
+
 /// The best that a level has for one aim.
 struct Best {
     RunConfig config;
@@ -51,7 +55,7 @@ public:
         const Predict& predict, const TuneProgress& progress)
         : m_question(question), m_space(tuneSpace(card, board, question)),
           m_limit(question.start.budget.value_or(board.ramTotal - board.ramReserved)),
-          m_progress(progress), m_memo(predict, [this] { return tell(); }) {}
+          m_predict(predict), m_progress(progress), m_memo(predict, [this] { return tell(); }) {}
 
     TuneResult run() {
         if (makeLevels()) {
@@ -79,6 +83,7 @@ private:
     std::vector<TunePoint> front(Aim aim) const;
     TuneResult soFar() const;
     TuneResult finish();
+    void settle(std::vector<TunePoint>& points, Aim aim) const;
     void explain(std::vector<TunePoint>& front);
 
     bool tell() { return m_progress(m_share, soFar()); }
@@ -101,6 +106,7 @@ private:
     const TuneQuestion& m_question;
     std::vector<TuneKnob> m_space;
     Bytes m_limit;
+    const Predict& m_predict;
     const TuneProgress& m_progress;
     TuneMemo m_memo;
     std::vector<Level> m_levels;
@@ -290,9 +296,7 @@ std::vector<TunePoint> Search::front(Aim aim) const {
         if (const Best& b = level.best[static_cast<std::size_t>(aim)];
             b.found() && excess(b.figures) <= 0)
             bests.push_back(&b);
-    const auto time = [aim](const TuneFigures& f) {
-        return aim == Aim::Token ? f.msPerToken : f.firstTokenMs;
-    };
+    const auto time = [aim](const TuneFigures& f) { return timeOf(f, aim); };
     std::stable_sort(bests.begin(), bests.end(), [&](const Best* a, const Best* b) {
         return std::pair(a->figures.peak, time(a->figures)) <
                std::pair(b->figures.peak, time(b->figures));
@@ -318,6 +322,27 @@ TuneResult Search::soFar() const {
     return result;
 }
 
+/// Predicts the points with the budgets that they are given out with, so that what is told of them
+/// is what they do, whatever an arena's layout makes of less room.
+void Search::settle(std::vector<TunePoint>& points, Aim aim) const {
+    Configs configs;
+    for (const TunePoint& point : points)
+        configs.push_back(point.config);
+    const std::vector<TuneFigures> figures = m_predict(configs);
+    if (figures.size() < points.size())
+        return;
+    std::vector<TunePoint> kept;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        points[i].figures = figures[i];
+        const bool better =
+            kept.empty() || (figures[i].peak > kept.back().figures.peak &&
+                             timeOf(figures[i], aim) < timeOf(kept.back().figures, aim));
+        if (figures[i].feasible && excess(figures[i]) <= 0 && better)
+            kept.push_back(std::move(points[i]));
+    }
+    points = std::move(kept);
+}
+
 void Search::explain(std::vector<TunePoint>& points) {
     for (TunePoint& point : points)
         point.why = reasonsFor(point, m_space, m_memo);
@@ -327,6 +352,8 @@ TuneResult Search::finish() {
     TuneResult result = soFar();
     const bool whole = !m_memo.ended();
     if (whole) {
+        settle(result.front, Aim::Token);
+        settle(result.firstToken, Aim::FirstToken);
         explain(result.front);
         explain(result.firstToken);
     }
