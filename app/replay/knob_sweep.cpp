@@ -21,8 +21,11 @@ namespace {
 void addTokens(SweepRow& row, const trace::Trace& trace) {
     std::uint64_t first = UINT64_MAX, last = 0;
     double steps = 0;
+    const bool searches = std::any_of(trace.events.begin(), trace.events.end(), [](const Event& e) {
+        return e.kind == EventKind::Step; // its tokens come when all steps are over
+    });
     for (const Event& e : trace.events)
-        if (e.kind == EventKind::Token) {
+        if (e.kind == (searches ? EventKind::Step : EventKind::Token)) {
             first = std::min(first, e.t_ns);
             last = e.t_ns;
             steps += e.a > 0 ? 1 : 0;

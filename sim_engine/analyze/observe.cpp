@@ -295,6 +295,10 @@ Result<RunObservation> observe(
         trace.legend.ops.size() != plan.graph->ops.size() ||
         trace.legend.shards.size() != plan.shards.size())
         return refused("the trace was made by another plan");
+    if (plan.graph->beam > 1)
+        return Error{
+            ErrorCode::BadInput, "beams come and go, so its ops are of no known size",
+            "calibration", "give a run with --beam 1"};
     if (trace.dropped > 0 || !trace.complete)
         return refused("the trace lacks events");
     return Observer(trace, plan, loader, board).take();

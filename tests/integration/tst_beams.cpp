@@ -4,7 +4,9 @@
 #include <QtEndian>
 #include <QtTest>
 
+#include <atomic>
 #include <map>
+#include <thread>
 
 #include "device_agent/engine/audio/mel.h"
 #include "sim_engine/analyze/summary.h"
@@ -183,6 +185,30 @@ private slots:
             others += toldBy(greedy.trace).tokens != toldBy(beams.trace).tokens;
         }
         QVERIFY(others > 0);
+    }
+
+    void aRunThatIsStoppedLeavesTheTextSoFar() {
+        std::atomic<bool> stop{false};
+        std::thread asker([&] {
+            std::this_thread::sleep_for(std::chrono::seconds(1));
+            stop.store(true);
+        });
+        const auto r = tests::runSample(
+            configFrom(
+                {"--max-tokens", "400", "--beam", "3", "--emulate-read", "200MB/s", "--pin", "none",
+                 "--audio-ctx", "100"}),
+            clip(), [&](engine::RunRequest& q) {
+                q.rawGreedy = true;
+                q.stop = &stop;
+            });
+        asker.join();
+        QVERIFY(r.status.ok());
+        const Told told = toldBy(r.trace);
+        const std::size_t steps = told.steps.empty() ? 0 : told.steps.at(0);
+        QVERIFY(steps < 400);
+        if (steps > 1)
+            QCOMPARE(told.tokens.at(0).size(), steps);
+        QCOMPARE(r.trace.events.back().kind, trace::EventKind::RunEnd);
     }
 
     void logitsOfBeamsAreNotDumped() {

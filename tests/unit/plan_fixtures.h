@@ -127,13 +127,14 @@ public:
         return c;
     }
 
-    /// The same, with windows that are decoded together and a language that is found out.
+    /// The same, with windows that are decoded together, beams, and a language that is found out.
     plan::RunConfig batchConfig() {
         plan::RunConfig c = config();
         c.batch = of({1, 2, 2, 3, 8});
         c.timestamps = below(2) == 0;
         if (below(3) == 0)
             c.language = "auto";
+        c.beam = of({1, 1, 2, 5, 8});
         return c;
     }
 

@@ -166,6 +166,14 @@ void TestWhisperGraph::optionsChangeTheBuffersTheyName() {
         regionBytes(graph("tiny.en", options), Region::SelfKv) <
         regionBytes(usual, Region::SelfKv));
     options = {};
+    options.beam = 5;
+    QCOMPARE(
+        regionBytes(graph("tiny.en", options), Region::SelfKv).value,
+        regionBytes(usual, Region::SelfKv).value * 5);
+    QCOMPARE(
+        regionBytes(graph("tiny.en", options), Region::CrossKv).value,
+        regionBytes(usual, Region::CrossKv).value);
+    options = {};
     options.threads = 8;
     QVERIFY(
         regionBytes(graph("tiny.en", options), Region::Scratch) >
