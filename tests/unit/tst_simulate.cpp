@@ -96,7 +96,6 @@ private slots:
     void threadsHelpAsFarAsThereAreCores();
     void everyLoaderReadsTheSameBytes();
     void beamsGoThroughOnePassOfTheWeights();
-    void beamsGoThroughOnePassOfTheWeights();
 };
 
 void TestSimulate::readsTheBytesOfItsSteps() {
@@ -488,46 +487,6 @@ void TestSimulate::everyLoaderReadsTheSameBytes() {
         QVERIFY(bytes < 0 || bytes == summary.bytesRead);
         bytes = summary.bytesRead;
     }
-}
-
-void TestSimulate::beamsGoThroughOnePassOfTheWeights() {
-    RunConfig config;
-    config.pin.kind = plan::PinChoice::Kind::None;
-    config.maxTokens = 12;
-    const auto card = test::card("tiny.en");
-    const auto one = sim::simulate(test::planned(card, config), test::board(), {0, 2});
-    config.beam = 5;
-    const Plan p = test::planned(card, config);
-    const auto five = sim::simulate(p, test::board(), {0, 2});
-    const auto bytes = [](const trace::Trace& trace, bool rows) {
-        std::uint64_t sum = 0;
-        for (const Event& e : trace.events)
-            if (e.kind == EventKind::Read && (e.id == trace::kRowRead) == rows)
-                sum += e.b;
-        return sum;
-    };
-    QCOMPARE(bytes(five, false), bytes(one, false));
-    QVERIFY(bytes(five, true) > bytes(one, true));
-    // The steps of a window, and then its tokens.
-    std::int64_t steps = 0, tokens = 0, windows = 0;
-    for (const Event& e : five.events) {
-        if (e.kind == EventKind::Step) {
-            QCOMPARE(e.id, steps == 0 ? 1u : 5u);
-            QCOMPARE(static_cast<std::int64_t>(e.a), steps++);
-            QCOMPARE(static_cast<std::int64_t>(e.b), windows);
-        } else if (e.kind == EventKind::Token) {
-            QCOMPARE(steps, std::int64_t{12});
-            QCOMPARE(static_cast<std::int64_t>(e.a), tokens++);
-            if (tokens == steps)
-                steps = tokens = 0, ++windows;
-        }
-    }
-    QCOMPARE(windows, std::int64_t{2});
-    const auto a = analyze::summarise(one), b = analyze::summarise(five);
-    QCOMPARE(b.tokens.size(), a.tokens.size());
-    QVERIFY(b.decodeMsPerToken >= a.decodeMsPerToken);
-    QVERIFY(b.decodeMsPerToken < 5 * a.decodeMsPerToken);
-    QCOMPARE(b.arenaPeak, p.peak.value);
 }
 
 void TestSimulate::beamsGoThroughOnePassOfTheWeights() {
