@@ -38,6 +38,12 @@ RunController::RunController(
     : QObject(parent), m_store(store), m_jobs(jobs), m_document(document),
       m_open([] { return std::make_unique<LocalTransport>(); }) {}
 
+void RunController::setLocal() {
+    m_open = [] { return std::make_unique<LocalTransport>(); };
+    m_measures = true;
+    m_linkPatience.reset();
+}
+
 RunController::~RunController() {
     m_jobs->cancel(kAudioJob);
     if (m_running)

@@ -45,6 +45,9 @@ public:
         m_measures = false; // what is on the other side is not this machine
     }
 
+    /// The local child process again.
+    void setLocal();
+
     /// The link may drop while the agent's machine goes on: then the run is a process of its own
     /// there, and is fetched from the byte on that was received last, for as long as `patience`
     /// after the link was lost.

@@ -96,16 +96,16 @@ bool SshServer::start() {
     // The first value of a setting counts: those of a test stand first.
     QStringList lines = m_lines;
     lines +=
-        {QStringLiteral("Port %1").arg(m_port),
-         QStringLiteral("ListenAddress 127.0.0.1"),
+        {QStringLiteral("Port %1").arg(m_port), QStringLiteral("ListenAddress 127.0.0.1"),
          QStringLiteral("HostKey %1").arg(path(hostKey)),
          QStringLiteral("AuthorizedKeysFile %1").arg(path(QStringLiteral("authorized_keys"))),
-         QStringLiteral("PasswordAuthentication no"),
-         QStringLiteral("PermitRootLogin yes"),
-         QStringLiteral("UsePAM no"),
-         QStringLiteral("StrictModes no"),
+         QStringLiteral("PasswordAuthentication no"), QStringLiteral("PermitRootLogin yes"),
+         QStringLiteral("UsePAM no"), QStringLiteral("StrictModes no"),
          QStringLiteral("PidFile none"),
-         QStringLiteral("SetEnv XDG_CACHE_HOME=%1").arg(path(QStringLiteral("board")))};
+         // Not the real home: start files of its shell may do anything.
+         QStringLiteral("SetEnv HOME=%1 XDG_CACHE_HOME=%2")
+             .arg(path(QStringLiteral("home")), path(QStringLiteral("board")))};
+    QDir().mkpath(path(QStringLiteral("home")));
     QFile config(path(QStringLiteral("sshd_config")));
     if (!config.open(QIODevice::WriteOnly))
         return false;

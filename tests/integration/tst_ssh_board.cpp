@@ -10,6 +10,9 @@
 #include <QtTest>
 
 #include "app/remote/agent_session.h"
+#include "app/remote/run_controller.h"
+#include "app/remote/ssh/authorize_key.h"
+#include "app/remote/ssh/board_check.h"
 #include "app/remote/ssh/board_upload.h"
 #include "app/remote/ssh/file_hash.h"
 #include "app/remote/ssh/ssh_connect.h"
@@ -210,6 +213,25 @@ private slots:
         QCOMPARE(*fileHash(*path, *m_wake, [](double) {}), file.sha256);
         QVERIFY(!QFile::exists(part));
     }
+    void aModelIsUploadedAtTheSpeedOfTheLink() {
+        start();
+        constexpr qint64 kSize = 80'000'000;
+        const BoardFile file = fileOf("model.bin", kSize);
+        QElapsedTimer clock;
+        clock.start();
+        qint64 sentMs = 0;
+        auto survey = surveyBoard(*m_link, m_options);
+        auto path = uploadFile(*m_link, *survey, file, [&](qint64 done, qint64) {
+            if (done == kSize)
+                sentMs = clock.elapsed();
+        });
+        QVERIFY2(path.ok(), path ? "" : path.error().line().c_str());
+        const auto rate = [](qint64 ms) { return double(kSize) / 1e3 / double(ms); };
+        qInfo(
+            "%.0f MB/s over the link, %.0f with sync and hash there", rate(sentMs),
+            rate(clock.elapsed()));
+        QCOMPARE(*fileHash(*path, *m_wake, [](double) {}), file.sha256);
+    }
     void aDamagedBeginningIsSentAgain() {
         start();
         const BoardFile file = fileOf("m.bin", 500'000);
@@ -230,7 +252,9 @@ private slots:
              {"sh", "cat", "ls", "mkdir", "rm", "rmdir", "mv", "chmod", "uname", "df", "tail",
               "sync"})
             QFile::link(QStandardPaths::findExecutable(QLatin1String(name)), tools + '/' + name);
-        m_server->add("SetEnv PATH=" + tools + " XDG_CACHE_HOME=" + m_server->path("board"));
+        m_server->add(
+            "SetEnv PATH=" + tools + " HOME=" + tools +
+            " XDG_CACHE_HOME=" + m_server->path("board"));
         start();
         QVERIFY(!surveyBoard(*m_link, m_options)->hasSha256);
         const BoardFile file = fileOf("m.bin", 500'000);
@@ -279,6 +303,48 @@ private slots:
             path.error().what.find("Read-only") != std::string::npos, path.error().line().c_str());
     }
 
+    void aKeyIsPutOnTheBoardOnce() {
+        const QString home = m_server->path("home");
+        QDir().mkpath(home + "/.ssh");
+        start();
+        QFile keys(home + "/.ssh/authorized_keys");
+        QVERIFY(keys.open(QIODevice::WriteOnly));
+        keys.write("ssh-ed25519 AAAA of somebody else"); // without an end of line
+        keys.close();
+        const auto line = publicKeyLine(m_server->userKey());
+        QVERIFY(line.ok());
+        const auto added = authorizeKey(*m_link, *line);
+        QVERIFY2(added.ok(), added ? "" : added.error().line().c_str());
+        QVERIFY(*added);
+        QCOMPARE(contents(keys.fileName()), "ssh-ed25519 AAAA of somebody else\n" + *line + '\n');
+        QVERIFY(!*authorizeKey(*m_link, *line));
+    }
+    void aCheckWalksAllStepsAndCanBeStopped() {
+        start();
+        BoardCheck check(m_server->target(), m_options);
+        QSignalSpy finished(&check, &BoardCheck::finished);
+        check.start();
+        QVERIFY(finished.wait(30000));
+        for (const BoardStep& step : check.steps())
+            QVERIFY2(
+                step.state == BoardStep::State::Passed || step.state == BoardStep::State::Warned,
+                qPrintable(step.id + ": " + step.detail));
+        QCOMPARE(check.facts().machine, QSysInfo::currentCpuArchitecture());
+        QVERIFY(!check.facts().agentVersion.isEmpty());
+        QVERIFY(check.facts().doctor.contains("findings"));
+
+        ::kill(m_server->processId(), SIGSTOP);
+        BoardCheck stopped(m_server->target(), m_options);
+        QSignalSpy ended(&stopped, &BoardCheck::finished);
+        stopped.start();
+        QTRY_VERIFY(stopped.steps()[0].state == BoardStep::State::Running);
+        stopped.stop();
+        QVERIFY(ended.wait(10000));
+        ::kill(m_server->processId(), SIGCONT);
+        QVERIFY(stopped.steps()[0].state == BoardStep::State::Failed);
+        QVERIFY(stopped.steps()[1].state == BoardStep::State::Waiting);
+    }
+
     void theAgentIsDeployedOnceAndOldOnesGo() {
         start();
         auto survey = surveyBoard(*m_link, m_options);
@@ -312,6 +378,34 @@ private slots:
         session.stop();
         QVERIFY(ended.wait(20000));
         QTRY_VERIFY(::kill(pid, 0) != 0);
+    }
+    void theFirstSampleComesSoonWhereAllIsInPlace() {
+        start();
+        JobRunner jobs;
+        for (int i = 0; i < 2; ++i) { // the first time brings agent, model and audio
+            RunDocument document;
+            RunController controller(nullptr, &jobs, &document);
+            controller.setTransport(
+                [this] { return std::make_unique<SshTransport>(m_server->target(), m_options); });
+            controller.setOutlivesLink();
+            RunOrder order;
+            order.board = m_server->address();
+            order.model = QStringLiteral(RESOURCES_DIR "/models/sample-whisper-commands.en.bin");
+            order.audio = QStringLiteral(RESOURCES_DIR "/clips/syn-007.wav");
+            qint64 firstMs = -1;
+            QElapsedTimer clock;
+            connect(&document, &RunDocument::eventsAppended, &document, [&] {
+                if (firstMs < 0)
+                    firstMs = clock.elapsed();
+            });
+            QSignalSpy ended(&controller, &RunController::ended);
+            clock.start();
+            QVERIFY(controller.start(order).ok());
+            QVERIFY(ended.wait(60000));
+            QCOMPARE(document.state(), RunState::Done);
+            QVERIFY(firstMs >= 0);
+            qInfo("%s: first sample after %lld ms", i == 0 ? "all new" : "in place", firstMs);
+        }
     }
     void anAgentThatIsKilledIsTold() {
         start();

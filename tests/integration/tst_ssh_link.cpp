@@ -298,7 +298,7 @@ private slots:
         start();
         auto made = link();
         QVERIFY(made.ok());
-        std::thread canceller([wake = m_wake] {
+        std::jthread canceller([wake = m_wake] {
             std::this_thread::sleep_for(200ms);
             wake->cancel();
         });
@@ -336,8 +336,8 @@ private slots:
     }
     void aHalfOpenLinkIsGivenUp() {
         start();
-        m_options.keepAlive = 100ms;
-        m_options.silence = 600ms;
+        m_options.keepAlive = 1s; // the library sends none more often than each second or two
+        m_options.silence = 5s;
         auto made = link();
         QVERIFY(made.ok());
         for (const pid_t session : m_server->sessions())
@@ -350,11 +350,11 @@ private slots:
     }
     void aQuietCommandIsNotTakenForAHalfOpenLink() {
         start();
-        m_options.keepAlive = 100ms;
-        m_options.silence = 600ms;
+        m_options.keepAlive = 1s; // the library sends none more often than each second or two
+        m_options.silence = 5s;
         auto made = link();
         QVERIFY(made.ok());
-        auto output = runCommand(**made, "sleep 2; echo woke", Deadline(60s));
+        auto output = runCommand(**made, "sleep 8; echo woke", Deadline(60s));
         QVERIFY2(output.ok(), output ? "" : output.error().line().c_str());
         QCOMPARE(output->output, QByteArray("woke\n"));
     }
@@ -362,7 +362,7 @@ private slots:
         start();
         auto made = link();
         QVERIFY(made.ok());
-        std::thread killer([this] {
+        std::jthread killer([this] {
             std::this_thread::sleep_for(200ms);
             m_server->cutSessions();
         });
@@ -385,7 +385,7 @@ private slots:
         std::atomic<int> arrivals{0};
         SshStream stream(*m_wake, [&] { ++arrivals; });
         std::optional<base::Result<CommandEnd>> end;
-        std::thread worker([&] { end = (*channel)->pump(stream, Deadline(60s)); });
+        std::jthread worker([&] { end = (*channel)->pump(stream, Deadline(60s)); });
         QTRY_VERIFY(arrivals > 0);
         QTest::qWait(500); // the board could send all of it meanwhile
         qsizetype taken = stream.fetch().size();
@@ -410,7 +410,7 @@ private slots:
         QVERIFY(channel.ok());
         SshStream stream(*m_wake, [] {});
         std::optional<base::Result<CommandEnd>> end;
-        std::thread worker([&] { end = (*channel)->pump(stream, Deadline(60s)); });
+        std::jthread worker([&] { end = (*channel)->pump(stream, Deadline(60s)); });
         QByteArray sent, taken;
         for (int i = 0; i < 200; ++i) {
             const QByteArray piece(100'000, static_cast<char>('a' + i % 26));

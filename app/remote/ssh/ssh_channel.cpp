@@ -102,7 +102,7 @@ int SshChannel::exchange(ChannelUser& user, bool& moved) {
         else if (status != 0 && status != LIBSSH2_ERROR_EAGAIN)
             return status;
     }
-    for (const int stream : {SSH_EXTENDED_DATA_STDERR, 0}) {
+    for (const int stream : {0, SSH_EXTENDED_DATA_STDERR}) {
         if (stream == 0 && !user.canTake())
             continue;
         do {
@@ -115,16 +115,28 @@ int SshChannel::exchange(ChannelUser& user, bool& moved) {
     return 0;
 }
 
+/// Whether something came in while something else was called: then the socket has nothing to tell,
+/// and there is no use in waiting for it.
+bool SshChannel::hasMore(ChannelUser& user) {
+    if (m_link.isSending())
+        return false;
+    if (user.canTake() && libssh2_poll_channel_read(m_channel, 1) == 1)
+        return true;
+    const bool stalled = !m_inputEnded && m_window == 0 && !user.toSend().isEmpty();
+    return stalled && libssh2_channel_window_write_ex(m_channel, nullptr) > 0;
+}
+
 Result<CommandEnd> SshChannel::pump(ChannelUser& user, const Deadline& deadline) {
     for (;;) {
         bool moved = false;
+        m_window = libssh2_channel_window_write_ex(m_channel, nullptr);
         if (const int status = exchange(user, moved); status != 0)
             return m_link.failure(status, "a command");
         if (user.isOver() || (!moved && libssh2_channel_eof(m_channel)))
             return close();
         if (m_link.wake().isCancelled())
             return m_link.failure(SshLink::kCancelled, "a command");
-        if (moved)
+        if (moved || hasMore(user))
             continue;
         if (const int waited = m_link.wait(deadline); waited != 0)
             return m_link.failure(waited, "a command");

@@ -51,12 +51,13 @@ private:
     int send(ChannelUser& user, bool& moved);
     int receive(ChannelUser& user, int stream, bool& moved);
     int exchange(ChannelUser& user, bool& moved);
+    bool hasMore(ChannelUser& user);
     CommandEnd close();
 
     SshLink& m_link;
     LIBSSH2_CHANNEL* m_channel;
     bool m_inputEnded = false;
-    bool m_sendsFirst = false; ///< a write of ours is half sent
+    unsigned long m_window = 0; ///< what the other side would have taken at the last turn
     QByteArray m_piece;
 };
 

@@ -136,7 +136,8 @@ int SshLink::wait(const Deadline& deadline) {
         signOfLife();
     const int most = watched ? std::clamp(static_cast<int>(m_interval.count()), 1, kLongestWaitMs)
                              : kLongestWaitMs;
-    const short events = static_cast<short>(POLLIN | (isSending() ? POLLOUT : 0));
+    // While a packet is half sent nothing is read: what could be would only keep us awake.
+    const short events = isSending() ? POLLOUT : POLLIN;
     const int came = waitFor(m_socket.value(), events, deadline.pollMs(most), *m_wake);
     m_lastWait = Deadline::Clock::now();
     if (came < 0)

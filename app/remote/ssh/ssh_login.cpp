@@ -71,11 +71,13 @@ private:
     unsigned userSize() const { return static_cast<unsigned>(m_user.size()); }
 
     Result<QList<QByteArray>> offered() {
-        const char* list = m_link.repeatPointer<char>(m_deadline, [this] {
-            return libssh2_userauth_list(m_link.session(), m_user.constData(), userSize());
+        const char* list = nullptr;
+        const int status = m_link.repeat(m_deadline, [&] {
+            list = libssh2_userauth_list(m_link.session(), m_user.constData(), userSize());
+            return list || done() ? 0 : libssh2_session_last_errno(m_link.session());
         });
         if (!list && !done())
-            return m_link.failure(m_link.lastStatus(), "the login");
+            return m_link.failure(status, "the login");
         return QByteArray(list).split(',');
     }
 
