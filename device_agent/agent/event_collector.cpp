@@ -16,7 +16,8 @@ using trace::EventKind;
 /// What a thread can say while the collector is away for some 40 ms.
 constexpr std::uint32_t kComputeEvents = 4096, kIoEvents = 1024;
 constexpr std::size_t kBatchEvents = 1024;
-constexpr auto kPause = std::chrono::milliseconds(2);
+/// A ring fills in some 100 ms, a picture is drawn every 16.
+constexpr auto kPause = std::chrono::milliseconds(5);
 /// Samples of what is cheap to read, and of what the kernel has to walk page tables for.
 constexpr std::uint64_t kSampleNs = 10'000'000;
 constexpr std::uint64_t kSampleAllNs = 200'000'000;
@@ -28,6 +29,7 @@ constexpr std::uint64_t kFirstReleaseNs = 30'000'000, kReleaseNs = 400'000'000;
 EventCollector::EventCollector(std::vector<EventSink*> sinks, const engine::RunClock& clock)
     : m_sinks(std::move(sinks)), m_compute(kComputeEvents), m_io(kIoEvents), m_clock(clock) {
     m_batch.reserve(kBatchEvents + 64);
+    m_drained.resize(kBatchEvents / 2); // of each of the two rings
 }
 
 void EventCollector::note(std::uint32_t index) {
@@ -72,10 +74,9 @@ bool EventCollector::drain() {
     bool any = false;
     // The I/O lane goes first: its reads ended before the ops that waited for them.
     for (trace::EventRing* ring : {&m_io, &m_compute}) {
-        const std::size_t before = m_batch.size();
-        m_batch.resize(before + kBatchEvents / 2);
-        const std::size_t n = ring->drain(std::span(m_batch).subspan(before));
-        m_batch.resize(before + n);
+        const std::size_t n = ring->drain(m_drained);
+        m_batch.insert(
+            m_batch.end(), m_drained.begin(), m_drained.begin() + static_cast<std::ptrdiff_t>(n));
         any = any || n > 0;
         if (const std::uint64_t lost = ring->takeDropped())
             m_batch.push_back(

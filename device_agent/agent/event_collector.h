@@ -59,7 +59,7 @@ private:
     const engine::RunClock& m_clock; ///< that of the run
     probes::ProcessMemory m_memory = probes::ProcessMemory::open();
     probes::BoardState m_board = probes::BoardState::open();
-    std::vector<trace::Event> m_batch;
+    std::vector<trace::Event> m_batch, m_drained;
     std::atomic<bool> m_stop{false};
     std::thread m_thread;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "device_agent/engine/weights/direct_loader.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <unistd.h>
 
@@ -12,14 +11,13 @@ using base::Status;
 
 Status DirectLoader::load(const plan::Shard& shard, std::byte* place) {
     for (const plan::Extent& e : shard.extents)
-        if (Status status = read(pagesOf(e), place); !status)
+        if (Status status = read(pagesOf(e), e.fileOffset + e.bytes, place); !status)
             return status;
     return {};
 }
 
-Status DirectLoader::read(const PageSpan& pages, std::byte* place) const {
+Status DirectLoader::read(const PageSpan& pages, Bytes end, std::byte* place) const {
     // The last page of a file may be short: the read ends there, and nothing is missing.
-    const Bytes end = std::min(pages.fileOffset + pages.bytes, m_file.size());
     for (Bytes at = pages.fileOffset; at < end;) {
         const Bytes done = at - pages.fileOffset;
         const ssize_t n = ::pread(

@@ -18,7 +18,8 @@ protected:
     base::Status load(const plan::Shard& shard, std::byte* place) override;
 
 private:
-    base::Status read(const PageSpan& pages, std::byte* place) const;
+    /// Reads whole pages; what is needed of them ends at `end` in the file.
+    base::Status read(const PageSpan& pages, base::Bytes end, std::byte* place) const;
 
     const WeightFile& m_file;
     int m_fd;

@@ -133,10 +133,13 @@ void UringLoader::supply() {
 }
 
 UringLoader::Piece UringLoader::cut(Load& load) const {
-    const PageSpan pages = pagesOf(load.shard->extents[load.extent]);
+    const plan::Extent& extent = load.shard->extents[load.extent];
+    const PageSpan pages = pagesOf(extent);
+    const Bytes begin = pages.fileOffset + load.cut;
     const Bytes bytes = std::min(kPiece, pages.bytes - load.cut);
     const Piece piece{
-        load.place + (pages.place + load.cut).value, pages.fileOffset + load.cut, bytes, &load};
+        load.place + (pages.place + load.cut).value, begin, bytes,
+        std::min(begin + bytes, extent.fileOffset + extent.bytes), &load};
     load.cut += bytes;
     ++load.underWay;
     if (load.cut == pages.bytes) {
@@ -184,9 +187,8 @@ Status UringLoader::takeAll() {
 
 Status UringLoader::take(unsigned slot, int n) {
     Piece& p = m_pieces[slot];
-    const Bytes end = std::min(p.fileOffset + p.bytes, m_file.size());
     const bool again = n == -EINTR || n == -EAGAIN;
-    if (!m_gaveUp && (again || (n > 0 && p.fileOffset + Bytes(n) < end))) {
+    if (!m_gaveUp && (again || (n > 0 && p.fileOffset + Bytes(n) < p.end))) {
         const Bytes done(std::max(0, n)); // a short read: the rest of the piece
         p.to += done.value;
         p.fileOffset += done;

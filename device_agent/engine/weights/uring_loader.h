@@ -53,7 +53,8 @@ private:
     struct Piece {
         std::byte* to = nullptr;
         base::Bytes fileOffset;
-        base::Bytes bytes;
+        base::Bytes bytes; ///< whole pages
+        base::Bytes end;   ///< in the file, of what is needed: its last page may be short
         Load* load = nullptr;
     };
     struct Registered {
