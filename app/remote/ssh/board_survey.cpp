@@ -72,7 +72,8 @@ void takeLine(const QString& key, const QString& value, BoardSurvey& survey) {
         takeFile(value, survey);
     else if (key == QLatin1String("free")) {
         // "device blocks used available capacity mount": a device may have spaces, so from behind
-        const QStringList words = value.section(QLatin1Char('%'), 0, 0).split(QLatin1Char(' '));
+        const QStringList words =
+            value.section(QLatin1Char('%'), 0, 0).split(QLatin1Char(' '), Qt::SkipEmptyParts);
         bool isNumber = false;
         const qint64 kib = words.value(words.size() - 2).toLongLong(&isNumber);
         survey.freeBytes = isNumber ? kib * 1024 : -1;
