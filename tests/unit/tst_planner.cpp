@@ -230,7 +230,8 @@ void TestPlanner::aTightBudgetTakesLessWorkingSpace() {
     const auto card = fetchedCard();
     RunConfig config;
     config.encoderShard = config.decoderShard = {model::Granularity::Kind::Tensor, 1};
-    config.crossKv = model::KvType::Shared; // else it decides about large models
+    config.crossKv = model::KvType::Shared; // else the caches decide about large models
+    config.maxTokens = 8;
     config.slotCount = 1;
     config.pin.kind = plan::PinChoice::Kind::None;
     const Plan ample = test::planned(card, config);
