@@ -27,6 +27,8 @@ constexpr Command kCommands[] = {
      QT_TR_NOOP("Run the model with the settings of the What-if panel.")},
     {"run.stop", "Run", QT_TR_NOOP("Stop the run"), "",
      QT_TR_NOOP("Stop; what was recorded is kept."), false, true},
+    {"boards.add", "Run", QT_TR_NOOP("Add a board..."), "",
+     QT_TR_NOOP("Reach a board over SSH, and test the way to it step by step.")},
     {"whatif.reset", "Run", QT_TR_NOOP("Reset What-if"), "Ctrl+R",
      QT_TR_NOOP("Back to the settings of the run.")},
     {"play.toggle", "Replay", QT_TR_NOOP("Play or pause"), "P",

@@ -90,6 +90,13 @@ BoardsPage::BoardsPage(QWidget* parent) : QWidget(parent), m_list(new QListWidge
     leftColumn->addWidget(title);
     m_list->setObjectName(QStringLiteral("boards.list"));
     leftColumn->addWidget(m_list, 1);
+    auto* add = button(tr("Add a board..."), "primary");
+    add->setObjectName(QStringLiteral("boards.add"));
+    auto* foot = new QHBoxLayout;
+    foot->setContentsMargins(18, 6, 18, 16);
+    foot->addWidget(add);
+    leftColumn->addLayout(foot);
+    connect(add, &QPushButton::clicked, this, &BoardsPage::addRequested);
     row->addWidget(left);
     auto* edge = frame("line");
     edge->setStyleSheet(QStringLiteral("max-width: 1px; min-width: 1px; max-height: 100000px;"));
@@ -127,8 +134,8 @@ void BoardsPage::setBoards(QList<BoardEntry> boards) {
         words->setSpacing(1);
         words->addWidget(label(text(board.profile.name), "value"));
         const qint64 ram = board.profile.ramTotal.value;
-        words->addWidget(label(
-            QStringLiteral("%1 \u00b7 %2").arg(board.state, bytesText(double(ram))), "small"));
+        const QString second = board.measured ? bytesText(double(ram)) : tr("not measured");
+        words->addWidget(label(QStringLiteral("%1 \u00b7 %2").arg(board.state, second), "small"));
         row->addLayout(words, 1);
         item->setSizeHint({200, face->sizeHint().height()});
         m_list->setItemWidget(item, face);
@@ -148,12 +155,18 @@ void BoardsPage::showBoard(int row) {
     column->setSpacing(16);
 
     column->addWidget(makeHead(board));
-    column->addWidget(makeValues(board.profile));
-    column->addWidget(makeFit(board.profile));
+    if (board.remote)
+        column->addWidget(makeConnection(*board.remote));
+    m_fit = nullptr;
+    if (board.measured) {
+        column->addWidget(makeValues(board.profile));
+        column->addWidget(makeFit(board.profile));
+    }
     column->addStretch();
     m_detail->addWidget(m_shown);
     m_shownName = text(board.profile.name);
-    emit fitWanted(board.profile);
+    if (board.measured)
+        emit fitWanted(board.profile);
 }
 
 QWidget* BoardsPage::makeHead(const BoardEntry& board) {
@@ -171,9 +184,43 @@ QWidget* BoardsPage::makeHead(const BoardEntry& board) {
             label(tr("last seen %1").arg(runDate(board.lastSeen)), "muted"), 0, Qt::AlignVCenter);
     titleRow->addStretch();
     column->addLayout(titleRow);
-    auto* from = label(tr("Values from: %1").arg(text(board.profile.source)), "muted");
+    auto* from = label(
+        board.measured ? tr("Values from: %1").arg(text(board.profile.source))
+                       : tr("Measure it, so that runs on it can be predicted."),
+        "muted");
     from->setWordWrap(true);
     column->addWidget(from);
+    return box;
+}
+
+QWidget* BoardsPage::makeConnection(const app::RemoteBoard& board) {
+    auto* box = new QWidget;
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(12);
+    ValueCard card(tr("Connection"));
+    card.row(tr("Address"), board.address);
+    card.row(tr("Key"), board.identity.isEmpty() ? tr("whatever fits") : board.identity);
+    const QString unknown = tr("not known yet");
+    card.row(tr("Machine"), board.machine.isEmpty() ? unknown : board.machine);
+    card.row(tr("Agent"), board.agent.isEmpty() ? unknown : board.agent);
+    if (!board.state.isEmpty() && board.state != QStringLiteral("ready"))
+        card.note(tr("Last time: %1").arg(board.state));
+    column->addWidget(card.done());
+    auto* row = new QHBoxLayout;
+    row->setSpacing(8);
+    const auto add = [&](const QString& words, const char* look, auto signal) {
+        auto* b = button(words, look);
+        connect(b, &QPushButton::clicked, this, [this, signal, name = board.name] {
+            (this->*signal)(name);
+        });
+        row->addWidget(b);
+    };
+    add(tr("Test..."), "", &BoardsPage::testRequested);
+    add(tr("Measure"), "", &BoardsPage::measureRequested);
+    add(tr("Remove..."), "danger", &BoardsPage::removeRequested);
+    row->addStretch();
+    column->addLayout(row);
     return box;
 }
 

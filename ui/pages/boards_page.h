@@ -4,7 +4,9 @@
 #include <QDateTime>
 #include <QList>
 #include <QWidget>
+#include <optional>
 
+#include "app/store/run_store.h"
 #include "sim_engine/plan/board_profile.h"
 #include "ui/pages/board_fit.h"
 
@@ -17,10 +19,13 @@ namespace shardscope::ui {
 
 /// A board as the page shows it.
 struct BoardEntry {
-    plan::BoardProfile profile;
-    QString state; ///< "ready", "preset"
+    plan::BoardProfile profile = {};
+    QString state = {}; ///< "ready", "preset"
     bool connected = false;
-    QDateTime lastSeen; ///< invalid for presets
+    QDateTime lastSeen = {}; ///< invalid for presets
+    /// Of a board that is reached over SSH.
+    std::optional<app::RemoteBoard> remote = {};
+    bool measured = true; ///< false: the profile has a name and nothing else
 };
 
 /// The boards: a list, and what the chosen one can do and where the values come from.
@@ -34,6 +39,10 @@ public:
     void showFit(const QString& board, const std::vector<FitRow>& rows);
 
 signals:
+    void addRequested();
+    void testRequested(const QString& board);
+    void measureRequested(const QString& board);
+    void removeRequested(const QString& board);
     /// Plan a built-in model for a board.
     void planRequested(const QString& board, const QString& card);
     void fitWanted(const shardscope::plan::BoardProfile& board);
@@ -41,6 +50,7 @@ signals:
 private:
     void showBoard(int row);
     QWidget* makeHead(const BoardEntry& board);
+    QWidget* makeConnection(const app::RemoteBoard& board);
     QWidget* makeValues(const plan::BoardProfile& board) const;
     QWidget* makeFit(const plan::BoardProfile& board);
 

@@ -209,8 +209,10 @@ void MainWindow::showBoards() {
     PlanningChoices choices;
     choices.cards = model::catalogNames();
     for (const BoardEntry& board : boards)
-        choices.boards.push_back(board.profile);
+        if (board.measured)
+            choices.boards.push_back(board.profile);
     m_results->whatIfPanel()->setChoices(std::move(choices));
+    showErrors();
     showRunnable();
 }
 
@@ -245,6 +247,10 @@ void MainWindow::showRunTarget() {
         planned.isEmpty() || planned == target
             ? QString()
             : tr("%1 is planned for; the run goes to this machine.").arg(planned));
+}
+
+void MainWindow::showErrors() {
+    m_results->whatIfPanel()->setErrors(m_session->predictionErrors());
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {

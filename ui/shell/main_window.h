@@ -53,6 +53,7 @@ private:
     void makePages();
     void makeStatusBar();
     void connectCommands();
+    void connectBoards();
     void connectRunCommands();
     void connectViewCommands();
     void connectSession();
@@ -61,6 +62,7 @@ private:
     void showBoards();
     void showRunnable();
     void showRunTarget();
+    void showErrors();
     void askToStop();
     void openModelDialog();
     void openRecordingDialog();

@@ -20,6 +20,8 @@
 #include "ui/shell/command_palette.h"
 #include "ui/shell/help_overlay.h"
 #include "ui/shell/main_window.h"
+#include "ui/shell/remote_boards.h"
+#include "ui/shell/ssh_question_card.h"
 
 namespace shardscope::ui {
 
@@ -50,6 +52,7 @@ void MainWindow::connectCommands() {
     connect(m_session, &Session::curvesRead, m_compare, &ComparePage::showCurves);
     connect(m_compare, &ComparePage::statusChanged, m_status, &QLabel::setText);
     connect(m_start, &StartPage::runOpened, m_session, &Session::openRun);
+    connectBoards();
     connect(m_boards, &BoardsPage::fitWanted, m_session, &Session::planModelsFor);
     connect(m_session, &Session::fitKnown, m_boards, &BoardsPage::showFit);
     connect(
@@ -63,6 +66,27 @@ void MainWindow::connectCommands() {
     connect(
         m_settingsPage, &SettingsPage::restoreLayoutClicked, m_results,
         &ResultsPage::restoreDefaultLayout);
+}
+
+void MainWindow::connectBoards() {
+    connect(m_session, &Session::connectionMade, this, [this](app::QuestionBox* questions) {
+        askInWindow(*questions, this);
+    });
+    const bool isKept = m_session->store() != nullptr;
+    m_actions.action("boards.add")->setEnabled(isKept);
+    if (!isKept)
+        return;
+    auto* remote = new RemoteBoards(m_session->store(), this);
+    connect(remote, &RemoteBoards::noted, m_session, &Session::noted);
+    connect(remote, &RemoteBoards::failed, this, &MainWindow::showError);
+    connect(m_boards, &BoardsPage::addRequested, remote, &RemoteBoards::add);
+    connect(m_boards, &BoardsPage::testRequested, remote, &RemoteBoards::test);
+    connect(m_boards, &BoardsPage::measureRequested, remote, &RemoteBoards::measure);
+    connect(m_boards, &BoardsPage::removeRequested, remote, &RemoteBoards::remove);
+    connect(m_actions.action("boards.add"), &QAction::triggered, this, [this, remote] {
+        showPage(Page::Boards);
+        remote->add();
+    });
 }
 
 void MainWindow::connectRunCommands() {
@@ -179,6 +203,7 @@ void MainWindow::connectResults() {
     });
     WhatIfPanel* panel = m_results->whatIfPanel();
     connect(m_session->whatIf(), &app::WhatIf::baselineChanged, this, &MainWindow::showRunTarget);
+    connect(m_session->whatIf(), &app::WhatIf::baselineChanged, this, &MainWindow::showErrors);
     showRunTarget();
     connect(panel, &WhatIfPanel::runRequested, this, &MainWindow::runFromDock);
     connect(

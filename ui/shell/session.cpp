@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/shell/session.h"
 
+#include <algorithm>
+
 #include <QFileInfo>
 
 #include "app/remote/board_source.h"
 #include "app/remote/emulate/emulated_board.h"
 #include "app/remote/sample.h"
 #include "sim_engine/model/card_catalog.h"
+#include "ui/shell/remote_boards.h"
 #include "ui/shell/thumbnail.h"
 #include "ui/shell/undo.h"
 
@@ -72,6 +75,29 @@ void Session::reloadRuns() {
     drawMissingThumbnail();
 }
 
+/// Boards over SSH: those that were measured are in the list already.
+void Session::addRemote(QList<BoardEntry>& all) const {
+    const auto boards = m_store ? m_store->remoteBoards()
+                                : base::Result<QList<app::RemoteBoard>>(QList<app::RemoteBoard>());
+    if (!boards)
+        return;
+    for (const app::RemoteBoard& board : *boards) {
+        auto entry = std::find_if(all.begin(), all.end(), [&](const BoardEntry& e) {
+            return e.profile.name == board.name.toStdString();
+        });
+        if (entry == all.end()) {
+            all.append(BoardEntry());
+            entry = std::prev(all.end());
+            entry->profile.name = board.name.toStdString();
+            entry->measured = false;
+        }
+        entry->remote = board;
+        entry->connected = board.state == QStringLiteral("ready");
+        entry->state = entry->connected ? tr("over SSH") : tr("not reached");
+        entry->lastSeen = board.lastSeen;
+    }
+}
+
 QList<BoardEntry> Session::boards() const {
     QList<BoardEntry> all;
     if (m_store)
@@ -83,6 +109,7 @@ QList<BoardEntry> Session::boards() const {
                     board.lastSeen};
                 local ? all.prepend(entry) : all.append(entry);
             }
+    addRemote(all);
     for (const QString& name : app::presetBoardNames())
         if (auto board = app::presetBoard(name))
             all.append({std::move(*board), tr("preset"), false, {}});
@@ -233,9 +260,38 @@ bool Session::canRun(QString* why) const {
     return reason.isEmpty();
 }
 
+std::optional<app::RemoteBoard> Session::remoteBoard(const QString& name) const {
+    if (!m_store)
+        return std::nullopt;
+    auto board = m_store->remoteBoard(name);
+    return board ? *board : std::nullopt;
+}
+
+PredictionErrors Session::predictionErrors() const {
+    PredictionErrors shown;
+    const auto known =
+        m_store ? m_store->predictionErrors(QString::fromStdString(m_whatIf.board().name))
+                : std::nullopt;
+    if (!known)
+        return shown;
+    shown.runs = static_cast<int>(known->configurations);
+    for (std::size_t i = 0; i < app::kFigureCount; ++i) {
+        const auto figure = static_cast<app::Figure>(i);
+        const std::string_view name = app::figureName(figure);
+        if (figure == app::Figure::Stall)
+            continue; // its error is a share of the run, not of itself
+        shown.figures[QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))] = {
+            known->figures[i].median, known->figures[i].p90};
+    }
+    // Bytes of a token are those of the run over its tokens.
+    shown.figures[QStringLiteral("streamed_bytes_per_token")] =
+        shown.figures[QStringLiteral("bytes_read")];
+    return shown;
+}
+
 QString Session::runBoard() const {
     const QString planned = QString::fromStdString(m_whatIf.board().name);
-    if (app::isEmulated(planned))
+    if (app::isEmulated(planned) || remoteBoard(planned))
         return planned;
     const bool isPreset = app::presetBoardNames().contains(planned);
     return isPreset ? QStringLiteral("emulated:") + planned : app::kLocalBoard;
@@ -268,6 +324,15 @@ void Session::run(const app::RunOrder& order) {
     m_model = order.model;
     m_audio = order.audio;
     emit resultsWanted();
+    if (const auto remote = remoteBoard(order.board)) {
+        m_controller->setTransport([this, board = *remote] {
+            return RemoteBoards::transportTo(
+                board, [this](app::QuestionBox& box) { emit connectionMade(&box); });
+        });
+        m_controller->setOutlivesLink();
+    } else {
+        m_controller->setLocal();
+    }
     check(m_controller->start(order));
     m_whatIf.setDocument(&m_document);
     emit runnableChanged();

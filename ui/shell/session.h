@@ -9,11 +9,13 @@
 #include <QUndoStack>
 
 #include "app/remote/run_controller.h"
+#include "app/remote/ssh/questions.h"
 #include "app/replay/playback.h"
 #include "app/replay/policy_costs.h"
 #include "app/replay/tune_job.h"
 #include "app/replay/what_if.h"
 #include "app/store/run_store.h"
+#include "ui/models/figures.h"
 #include "ui/models/runs_model.h"
 #include "ui/pages/boards_page.h"
 
@@ -56,6 +58,8 @@ public:
     /// Runs the open model with the settings of What-if.
     void runSettings();
     void run(const app::RunOrder& order);
+    /// What validation has shown of predictions for the board of What-if.
+    PredictionErrors predictionErrors() const;
     /// The board that runSettings() runs on: this machine, or this machine held to what the board
     /// of What-if has.
     QString runBoard() const;
@@ -92,6 +96,8 @@ signals:
         std::shared_ptr<const trace::Trace> b);
     void rangeNotesChanged();
     void boardsChanged();
+    /// A connection to a board has something to ask, or will have: connect to its questions.
+    void connectionMade(shardscope::app::QuestionBox* questions);
     void fitKnown(const QString& board, const std::vector<shardscope::ui::FitRow>& rows);
     void runnableChanged();
     void deleted(const QString& name);
@@ -105,6 +111,8 @@ private:
     void readRecording(const QString& path, const QString& uuid);
     void runEnded();
     void followSettings();
+    void addRemote(QList<BoardEntry>& all) const;
+    std::optional<app::RemoteBoard> remoteBoard(const QString& name) const;
     void check(const base::Status& status);
     QString modelFile() const;
     QString audioFile() const;
