@@ -201,12 +201,17 @@ private slots:
     }
 
 private:
+    /// The agent in a group; before it a child is moved in that only tries whether it can be.
     static pid_t memberOfOurs() {
         for (const QString& folder : groupsOfOurs()) {
             QFile procs(folder + QStringLiteral("/cgroup.procs"));
-            if (procs.open(QIODevice::ReadOnly))
-                if (const int pid = procs.readLine().trimmed().toInt(); pid > 1)
-                    return pid;
+            if (!procs.open(QIODevice::ReadOnly))
+                continue;
+            const int pid = procs.readLine().trimmed().toInt();
+            QFile name(QStringLiteral("/proc/%1/comm").arg(pid));
+            if (pid > 1 && name.open(QIODevice::ReadOnly) &&
+                name.readAll().startsWith("shardscope-agen"))
+                return pid;
         }
         return 0;
     }
