@@ -86,7 +86,12 @@ void addStreamed(GridMaker& grid) {
                  {"decoder_shard", shard},
                  {"encoder_shard", shard}});
     for (const char* loader : {"direct", "uring"})
-        grid.add({{"pin", "none"}, {"loader", loader}, {"max_tokens", kSlowTokens}});
+        for (const char* shard : {"1", "sublayer"})
+            grid.add(
+                {{"pin", "none"},
+                 {"loader", loader},
+                 {"decoder_shard", shard},
+                 {"max_tokens", kSlowTokens}});
     for (const char* shard : {"tensor", "2", "3"})
         grid.add({{"pin", "none"}, {"loader", "pread"}, {"decoder_shard", shard}});
     for (const char* slot : {"1", "3"})
@@ -97,24 +102,24 @@ void addStreamed(GridMaker& grid) {
 }
 
 void addBudgets(GridMaker& grid) {
-    for (const double share : {0.2, 0.5, 0.8})
+    for (const double share : {0.1, 0.25, 0.4})
         for (const char* loader : {"pread", "mmap"})
             grid.add({{"budget_bytes", grid.budget(share)}, {"loader", loader}});
     for (const char* policy : {"lru", "mru", "random", "belady"})
-        grid.add({{"budget_bytes", grid.budget(0.5)}, {"loader", "pread"}, {"policy", policy}});
+        grid.add({{"budget_bytes", grid.budget(0.3)}, {"loader", "pread"}, {"policy", policy}});
 }
 
 void addSlowStorage(GridMaker& grid) {
     for (const char* speed : {"200MB/s", "350MB/s", "600MB/s"}) {
         for (const auto& [loader, share] :
-             {std::pair{"pread", 0.5}, {"direct", 0.7}, {"uring", 0.6}, {"mmap", 0.8}})
+             {std::pair{"pread", 0.3}, {"direct", 0.4}, {"uring", 0.2}, {"mmap", 0.35}})
             grid.add(
                 {{"budget_bytes", grid.budget(share)},
                  {"loader", loader},
                  {"emulate_read", speed},
                  {"max_tokens", kSlowTokens}});
         grid.add(
-            {{"budget_bytes", grid.budget(0.7)},
+            {{"budget_bytes", grid.budget(0.25)},
              {"loader", "pread"},
              {"emulate_read", speed},
              {"threads", "1"},

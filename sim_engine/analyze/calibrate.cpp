@@ -58,6 +58,7 @@ public:
             if (round + 1 < kRounds)
                 fitLosses();
         }
+        levelOps();
         Fit out;
         out.board = m_prior;
         plan::MeasuredCosts& costs = out.board.measured;
@@ -171,6 +172,49 @@ private:
             m_lost[key] = std::clamp(weightedMedian(values), 0.0, kMostLost);
     }
 
+    /// Medians of many ops add up to less than a run takes on a machine that others disturb: what
+    /// is missing of a pass, in the median run, is spread over its ops.
+    void levelOps() {
+        std::map<std::pair<const RunObservation*, model::PassKind>, std::pair<double, double>> sums;
+        for (const Shape& shape : m_shapes)
+            for (const Seen& s : shape.seen) {
+                auto& [took, fits] = sums[{s.run, s.ops->pass}];
+                took += s.ops->ns * static_cast<double>(s.ops->count);
+                fits += fitted(shape, s) * static_cast<double>(s.ops->count);
+            }
+        std::array<std::vector<double>, model::kPassCount> ratios;
+        for (const auto& [key, sum] : sums)
+            if (sum.second > 0)
+                ratios[static_cast<std::size_t>(key.second)].push_back(sum.first / sum.second);
+        for (Shape& shape : m_shapes) {
+            auto& all = ratios[static_cast<std::size_t>(shape.seen.front().ops->pass)];
+            const double level = all.empty() ? 1 : median(all);
+            shape.fit.ns *= level;
+            shape.fit.nsPerPosition *= level;
+        }
+    }
+
+    /// The same for reads: how far the line is from the median run.
+    double
+    levelOfReads(const LoaderKey& key, const std::pair<double, double>& line, double lost) const {
+        std::vector<double> ratios;
+        for (const RunObservation* run : m_runs) {
+            if (LoaderKey(run->loader, run->threads) != key || run->isThrottled)
+                continue;
+            double took = 0, fits = 0;
+            for (const Reads& r : run->reads)
+                if (!r.intoFresh) {
+                    const auto n = static_cast<double>(r.count);
+                    took += n * r.ns;
+                    fits += n * (line.first * r.extents + line.second * r.bytes) /
+                            (1 - lost * r.besideOps);
+                }
+            if (fits > 0)
+                ratios.push_back(took / fits);
+        }
+        return ratios.empty() ? 1 : median(ratios);
+    }
+
     std::vector<const Reads*> readsOf(const LoaderKey& key, bool intoFresh) const {
         std::vector<const Reads*> all;
         for (const RunObservation* run : m_runs)
@@ -229,6 +273,9 @@ private:
             const bool both = !losses.empty() && losses.size() < reads.size();
             lost = both ? std::clamp(weightedMedian(losses), 0.0, kMostLost) : 0;
         }
+        const double level = levelOfReads(key, found, lost);
+        found.first *= level;
+        found.second *= level;
         MeasuredReads out;
         out.loader = key.first;
         out.threads = key.second;

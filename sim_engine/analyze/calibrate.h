@@ -15,13 +15,15 @@
 
 namespace shardscope::analyze {
 
-/// What a fit takes from one run: medians of like ops and reads, a few hundred numbers.
+/// What a fit takes from one run: means of like ops and reads, a few hundred numbers. Means, since
+/// the figures of a run are sums: what disturbs some ops of each token is part of its time. The fit
+/// takes medians over runs.
 struct RunObservation {
     /// Ops of one shape, with few reads beside them or with many.
     struct Ops {
         plan::OpShape shape;
         model::PassKind pass = model::PassKind::Encode;
-        double ns = 0;          ///< median; the mean where the time depends on positions
+        double ns = 0;          ///< mean
         double besideReads = 0; ///< share of their time in which a read moved bytes
         double positions = 0;   ///< mean of what their rows look back on
         double slope = 0;       ///< ns a position, where `positions` differ; else 0

@@ -18,6 +18,13 @@ inline double quantile(std::vector<double>& values, double share) {
     return values[low] + (at - static_cast<double>(low)) * (values[high] - values[low]);
 }
 
+inline double mean(const std::vector<double>& values) {
+    double sum = 0;
+    for (const double v : values)
+        sum += v;
+    return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
 inline double median(std::vector<double>& values) {
     return quantile(values, 0.5);
 }

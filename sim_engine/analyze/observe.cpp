@@ -193,7 +193,7 @@ private:
             out.totalNs += group.ns[i];
         }
         out.positions = x;
-        out.ns = median(group.ns);
+        out.ns = y;
         if (group.head.shape.flopsPerPosition <= 0)
             return out;
         for (std::size_t i = 0; i < group.ns.size(); ++i) {
@@ -239,7 +239,7 @@ private:
             r.intoFresh = std::get<3>(key);
             r.count = static_cast<std::int64_t>(list.size());
             r.besideOps = beside[key] / static_cast<double>(list.size());
-            r.ns = median(list);
+            r.ns = mean(list);
             m_run.reads.push_back(r);
         }
     }
@@ -267,10 +267,10 @@ private:
             if (e.lane == Lane::Compute)
                 lastEnd = e.kind == EventKind::Compute ? end : -1;
         }
-        m_run.opGapNs = gaps.empty() ? 0 : median(gaps);
-        m_run.tokenNs = tokens.empty() ? 0 : std::max(0.0, median(tokens) - m_run.opGapNs);
-        m_run.wakeNs = wakes.empty() ? -1 : median(wakes);
-        m_run.rowNs = rows.empty() ? -1 : median(rows);
+        m_run.opGapNs = median(gaps); // without what reads beside them and other programs took
+        m_run.tokenNs = tokens.empty() ? 0 : std::max(0.0, mean(tokens) - m_run.opGapNs);
+        m_run.wakeNs = wakes.empty() ? -1 : mean(wakes);
+        m_run.rowNs = rows.empty() ? -1 : mean(rows);
     }
 
     const trace::Trace& m_trace;

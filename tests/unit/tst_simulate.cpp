@@ -303,7 +303,7 @@ void TestSimulate::aLargerBudgetIsNeverSlower() {
                     board = withReads(board, speed, board.readLatencyNs);
                 // Reads that begin earlier cost the ops beside them something, and a tight budget
                 // computes the encoder in other pieces, which the rates tell apart.
-                const double slack = config.maxTokens > 3 ? 1.04 : 1.05;
+                const double slack = 1.06;
                 double before = 0;
                 for (std::size_t k = 0; k < plans.size(); ++k) {
                     const double now = totalMs(plans[k], board, {0, windows});
