@@ -45,6 +45,7 @@ const std::vector<Flag>& tuneFlags() {
             {"--accuracy", "exact|near|lossy",
              "near (default) allows q8; lossy also q4, half of the audio."},
             {"--allow-lossy", "", "The same as --accuracy lossy."},
+            {"--page-cache", "", "Also loaders that lean on RAM beside the budget."},
             {"--windows", "N", "30 s windows of the audio: batches can be as large (default: 1)."},
             {"--verify", "N", "Runs the N fastest points for real and keeps the runs."},
             {"--audio", "FILE", "What --verify runs on (default: a clip of the sample)."},
@@ -126,6 +127,7 @@ Result<analyze::TuneQuestion> questionFrom(const Args& args) {
     question.maxFirstTokenMs = *first;
     question.accuracy = *accuracy;
     question.windows = *windows;
+    question.pageCache = args.has("--page-cache");
     return question;
 }
 

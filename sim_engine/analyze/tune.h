@@ -53,6 +53,9 @@ struct TuneQuestion {
     std::optional<double> maxMsPerToken; ///< points that are slower do not count
     std::optional<double> maxFirstTokenMs;
     Accuracy accuracy = Accuracy::Near;
+    /// Also loaders whose reads may stay in the page cache: RAM beside the budget, which others on
+    /// the board may need.
+    bool pageCache = false;
     std::int32_t windows = 1; ///< 30 s windows of the audio: batches can be as large
 };
 

@@ -65,6 +65,13 @@ Values kvTypes(Accuracy accuracy, bool cross) {
     return values;
 }
 
+Values loaders(bool pageCache) {
+    Values values{"auto", "direct", "uring"};
+    if (pageCache)
+        values.insert(values.end(), {"mmap", "populate", "pread"});
+    return values;
+}
+
 } // namespace
 
 std::vector<TuneKnob> tuneSpace(
@@ -76,7 +83,7 @@ std::vector<TuneKnob> tuneSpace(
         {"vocab_shards", {"auto", "1", "2", "4", "8", "16", "32", "64"}},
         {"policy", {"pin", "mru", "belady"}},
         {"slots", {"1", "2", "3", "4"}},
-        {"loader", {"auto", "mmap", "populate", "pread"}},
+        {"loader", loaders(question.pageCache)},
         {"kv", kvTypes(question.accuracy, false)},
         {"cross_kv", kvTypes(question.accuracy, true)},
         {"cross_keep", question.accuracy >= Accuracy::Lossy ? Values{"1.0", "0.5"} : Values{"1.0"}},

@@ -20,8 +20,7 @@ struct TuneKnob {
 
 /// The knobs that are searched, in the order of the documentation. `pin` is none of them: a smaller
 /// budget with `auto` is the same as any number of bytes. LRU and random are left out: on a cycle
-/// of shards they keep less of what comes next than the others, whatever the board; and so are the
-/// loaders that `auto` takes by itself.
+/// of shards they keep less of what comes next than the others, whatever the board.
 std::vector<TuneKnob> tuneSpace(
     const model::ModelCard& card, const plan::BoardProfile& board, const TuneQuestion& question);
 

@@ -230,6 +230,18 @@ private slots:
             (std::set<std::string>{"f16", "f32", "half", "q4", "q8", "shared", "whole"}));
     }
 
+    void thePageCacheIsLeantOnOnlyWhenAskedFor() {
+        TuneQuestion q = question(24);
+        const TuneResult within = answer("tiny.en", "v851s-512m-nand", q);
+        for (const TunePoint& p : within.front)
+            QVERIFY(
+                p.config.loader == plan::Loader::Auto || p.config.loader >= plan::Loader::Direct);
+        q.pageCache = true; // most of this board's RAM is idle beside such a budget
+        const TuneResult beside = answer("tiny.en", "v851s-512m-nand", q);
+        QVERIFY(
+            beside.front.back().figures.msPerToken < within.front.back().figures.msPerToken / 2);
+    }
+
     void batchesAreTriedForAudioOfSeveralWindows() {
         const auto profile = test::board();
         const auto model = test::card("tiny.en");
