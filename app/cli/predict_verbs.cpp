@@ -2,6 +2,7 @@
 // `plan` and `simulate`: nothing is run.
 #include <memory>
 
+#include "app/cli/error_bar.h"
 #include "app/cli/grid_flags.h"
 #include "app/cli/knob_flags.h"
 #include "app/cli/result_text.h"
@@ -135,29 +136,6 @@ std::string planText(const plan::Plan& plan, const Inputs& in) {
     return text + shards.text() + "\n" + arena.text();
 }
 
-/// How far predictions for this board have been off, by figure; null where nothing was validated.
-Json errorBar(const std::string& board) {
-    auto store = RunStore::open(DataPaths::standard());
-    const auto errors =
-        store ? (*store)->predictionErrors(QString::fromStdString(board)) : std::nullopt;
-    if (!errors)
-        return nullptr;
-    Json json = toJson(*errors)["errors"];
-    json["configurations"] = errors->configurations;
-    return json;
-}
-
-std::string errorLine(const Json& result) {
-    if (!result["timing"].contains("error"))
-        return {};
-    const Json& e = result["timing"]["error"]["decode_ms_per_token"];
-    return base::formatted(
-        "\nPredictions for this board were off by %.1f %% in the median and %.1f %% at the 90th\n"
-        "percentile of %zu validated configurations (ms a token).\n",
-        e["median"].get<double>() * 100, e["p90"].get<double>() * 100,
-        result["timing"]["error"]["configurations"].get<std::size_t>());
-}
-
 std::string manual(const char* head, const char* tail) {
     return std::string(head) + "\n\nFlags:\n" + base::flagHelp(inputFlags()) + "\n" + tail;
 }
@@ -193,7 +171,9 @@ int simulateVerb(const Words& words) {
     if (in->json)
         printJson(result);
     else
-        print(resultText(result) + errorLine(result));
+        print(
+            resultText(result) +
+            (result["timing"].contains("error") ? errorBarText(result["timing"]["error"]) : ""));
     return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/cli/error_bar.h"
 #include "app/cli/terminal.h"
 #include "sim_engine/base/format.h"
 #include "sim_engine/plan/knobs.h"
@@ -99,6 +100,7 @@ Json tuneJson(const TuneAnswer& answer) {
         {"tried", r.tried},
         {"seconds", answer.seconds},
         {"complete", r.complete},
+        {"error", answer.error},
         {"front", frontJson(answer, r.front)},
         {"first_token_front", frontJson(answer, r.firstToken)},
         {"verified", answer.verified}};
@@ -113,7 +115,7 @@ std::string tuneText(const TuneAnswer& answer) {
             {std::to_string(i + 1), bytesText(front[i].figures.peak),
              msText(front[i].figures.msPerToken), msText(front[i].figures.firstTokenMs),
              flagsOf(front[i].config)});
-    std::string text = headline(answer) + table.text();
+    std::string text = headline(answer) + table.text() + errorBarText(answer.error);
     for (std::size_t i = 0; i < front.size(); ++i) {
         if (front[i].why.empty())
             continue;

@@ -19,6 +19,7 @@ struct TuneAnswer {
     sim::Workload workload;
     analyze::TuneResult result;
     double seconds = 0;
+    nlohmann::ordered_json error;    ///< errorBar() of the board
     nlohmann::ordered_json verified; ///< by the verification; null without one
 };
 

@@ -6,6 +6,7 @@
 #include <QElapsedTimer>
 #include <QEventLoop>
 
+#include "app/cli/error_bar.h"
 #include "app/cli/grid_flags.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/knob_flags.h"
@@ -196,7 +197,8 @@ void showProgress(const TuneJob& tune) {
 }
 
 TuneAnswer search(const Order& order, const plan::BoardProfile& board) {
-    TuneAnswer answer{order.card, board, order.question, {0, order.question.windows}, {}, 0, {}};
+    TuneAnswer answer{order.card, board, order.question, {0, order.question.windows}, {}, 0,
+                      {},         {}};
     JobRunner jobs;
     TuneJob tune(&jobs);
     QEventLoop loop;
@@ -210,6 +212,7 @@ TuneAnswer search(const Order& order, const plan::BoardProfile& board) {
     loop.exec();
     answer.seconds = static_cast<double>(clock.elapsed()) * 1e-3;
     answer.result = tune.result();
+    answer.error = errorBar(board.name);
     if (::isatty(STDERR_FILENO) == 1)
         std::fputs("\r\033[K", stderr);
     return answer;
