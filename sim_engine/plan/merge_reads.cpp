@@ -55,7 +55,9 @@ public:
         const Layout& l = m_fitted.layout;
         merge(r.encodeStreamed, l.encodeSlots);
         merge(r.crossStreamed, l.crossSlots);
-        if (m_plan.config.policy == Policy::Pin)
+        // Pins come between the shards of the decoder, the more of them the larger the budget: what
+        // is merged only where none stands between must be worth it on the board itself.
+        if (m_plan.config.policy == Policy::Pin && m_plan.config.usefulRead.value > 0)
             merge(r.decodeStreamed, l.decodeSlots);
         if (m_hasMerged)
             renumber();

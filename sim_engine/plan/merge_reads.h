@@ -14,8 +14,9 @@ base::Bytes usefulReadOf(const BoardProfile& board, double limit = 0);
 /// Makes one shard, and so one request, of shards that stream one after the other and are
 /// neighbours in the file, where one of them is a read of fewer bytes than useful. It takes no
 /// memory: a merged shard is never larger than the slots, which are as large as the largest shard
-/// that streams. No fewer shards stay than the slots can take turns with. Under policies that keep
-/// shards by their use, those of the decoder stay as they are.
+/// that streams. No fewer shards stay than the slots can take turns with. Shards of the decoder are
+/// merged where the config says what is useful, and not under policies that keep shards by their
+/// use.
 ///
 /// `plan` has its shards; ids in `fitted` and in the plan are made anew.
 void mergeReads(Plan& plan, Fitted& fitted);

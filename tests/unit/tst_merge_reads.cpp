@@ -91,21 +91,30 @@ private slots:
     }
 
     void whatIsUsefulStaysApart() {
-        // A mebibyte is useful: two of base.en's matrices of half of that become one, and no more.
-        const plan::Plan p = test::planned(
-            test::card("base.en"), configOf({"--decoder-shard", "tensor", "--pin", "none"}, {}));
-        const plan::Plan same = test::planned(
-            test::card("base.en"),
-            configOf({"--decoder-shard", "tensor", "--pin", "none"}, base::mebibytes(1)));
-        QVERIFY(p.hash == same.hash);
+        const QStringList tensors{"--decoder-shard", "tensor", "--pin", "none"};
+        const plan::Plan p =
+            test::planned(test::card("base.en"), configOf(tensors, base::mebibytes(1)));
         for (const plan::Shard& s : p.shards)
             if (s.name.find(" to ") != std::string::npos)
                 QVERIFY(s.bytes < base::mebibytes(4));
-        const plan::Plan layers =
-            test::planned(test::card("base.en"), configOf({"--pin", "none"}, {}));
-        const plan::Plan apart =
-            test::planned(test::card("base.en"), configOf({"--pin", "none"}, kNever));
-        QCOMPARE(layers.hash, apart.hash);
+        const QStringList layers{"--pin", "none"};
+        QVERIFY(
+            test::planned(test::card("base.en"), configOf(layers, base::mebibytes(1))).hash ==
+            test::planned(test::card("base.en"), configOf(layers, kNever)).hash);
+    }
+
+    void withoutAWordTheEncoderAloneIsMerged() {
+        const auto merged = [](const plan::Plan& plan, model::ShardKey::Stack stack) {
+            return std::count_if(plan.shards.begin(), plan.shards.end(), [&](auto& s) {
+                return s.key.stack == stack && s.name.find(" to ") != std::string::npos;
+            });
+        };
+        const plan::Plan p = test::planned(
+            test::card("base.en"),
+            configOf(
+                {"--decoder-shard", "tensor", "--encoder-shard", "tensor", "--pin", "none"}, {}));
+        QVERIFY(merged(p, model::ShardKey::Stack::Encoder) > 0);
+        QCOMPARE(merged(p, model::ShardKey::Stack::Decoder), 0);
     }
 
     void cachesKeepTheirShards() {
