@@ -217,8 +217,8 @@ void TimePlot::requestOverlay() {
 }
 
 void TimePlot::drawRequested() {
-    if (!isVisible())
-        return; // drawn when it is shown
+    if (!isVisible() || m_plot->viewport().isEmpty())
+        return; // drawn when it is shown, and has a size
     if (m_overlayOnly)
         m_overlayLayer->replot();
     else
