@@ -5,8 +5,8 @@
   throughput   bytes streamed / time while tokens are decoded with RAM for a part of the weights,
                against fio with the same request size and depth on the same file   (>= 0.90)
   mmap         tokens per second against the loader mmap under the same memory cgroup (>= 5)
-  hidden       share of the read time that no op waits for, with reads held to 0.9 of the compute
-               time by --emulate-read                                              (>= 0.95)
+  encode,      share of the read time that no op waits for, with reads held to 0.9 of the compute
+  hidden       time by --emulate-read: in the encoder, and while tokens are decoded (>= 0.95)
   throttle     rate that --emulate-read keeps, against the one that was asked for
   tracing      time of a run with events against one without                       (<= 1.01)
 
@@ -209,57 +209,76 @@ class Bench:
                 statistics.median(ours), statistics.median(theirs), limit / MIB),
         }]
 
-    def decode_times(self):
-        """Nanoseconds of reads, stalls and compute in the decoding steps of the last traced run."""
-        _, events = self.recording()
-        begin = min(t for t, _, _, i, kind in events if kind == PHASE and i == DECODE_PASS)
+    def times(self, decoding):
+        """Nanoseconds of reads, stalls and compute of the last traced run: of the decoding steps, or
+        of encode and cross with the shards that they use."""
+        legend, events = self.recording()
+        decode = min(t for t, _, _, i, kind in events if kind == PHASE and i == DECODE_PASS)
+        prefill = min(t for t, _, _, i, kind in events if kind == PHASE and i == PREFILL_PASS)
+        names = [s[0] for s in legend["shards"]]
+        first = min(i for i, name in enumerate(names) if name.startswith(("decoder", "vocab")))
         read = stall = compute = 0
         for t, a, _, i, kind in events:
-            if t < begin:
+            inside = t >= decode if decoding else t < prefill and (kind == COMPUTE or i < first)
+            if not inside:
                 continue
-            if kind == READ:
-                read += a
-            if kind == STALL or (kind == READ and i == ROW_READ):
-                stall += a
-            if kind == COMPUTE:
-                compute += a
+            read += a if kind == READ else 0
+            stall += a if kind == STALL or (kind == READ and i == ROW_READ) else 0
+            compute += a if kind == COMPUTE else 0
         return read, stall, compute
 
-    def hidden(self):
-        """What streams is a part that the device can surely deliver in the time. Compute is that of
-        the same run, so what others do to the machine is in both; runs that came out at another
-        ratio than 0.9 set the rate of the next and do not count."""
-        flags = ["--decoder-shard", "tensor", "--vocab-shards", "48", "--slots", self.o.hidden_slots]
-        whole = self.run("--pin", "none", *flags, tokens=4)["plan"]["streamed_bytes_per_token"]
-        compute = self.run("--pin", "all")["timing"]["decode_ms_per_token"] * 1e-3
-        pin = int(max(0, whole - 0.9 * compute * self.o.hidden_rate))
-        streamed = self.run("--pin", pin, *flags, tokens=4)["plan"]["streamed_bytes_per_token"]
-        if streamed < whole / 100:
-            sys.exit("nothing streams: give a larger --hidden-rate")
-        rate, kept = streamed / (0.9 * compute), []
+    def held_to(self, flags, decoding, rate, tokens):
+        """Runs whose reads took 0.9 of their compute, each as (hidden, read, compute, rate, result).
+        Compute is that of the same run, so what others do to the machine is in both; a run that
+        came out at another ratio sets the rate of the next and does not count."""
+        kept = []
         for _ in range(4 * self.o.rounds):
-            r = self.run(
-                "--pin", pin, *flags, "--loader", self.o.hidden_loader, "--emulate-read", int(rate),
-                trace=True,
-            )
-            read, stall, compute = self.decode_times()
+            r = self.run(*flags, "--loader", self.o.hidden_loader, "--emulate-read", int(rate),
+                         tokens=tokens, trace=True)
+            read, stall, compute = self.times(decoding)
             if abs(read / compute - 0.9) < 0.03:
                 kept.append((1 - stall / read, read, compute, rate, r))
             else:
                 rate *= read / compute / 0.9
             if len(kept) == self.o.rounds:
                 break
+        return sorted(kept, key=lambda k: k[0])
+
+    def hidden_row(self, name, kept):
         if not kept:
             sys.exit("no run came out at a ratio of 0.9: another --hidden-rate, a quieter machine?")
-        fraction, read, compute, rate, r = sorted(kept, key=lambda k: k[0])[len(kept) // 2]
+        return {
+            "what": "hidden %s %s" % (self.o.hidden_loader, name), "goal": 0.95,
+            "ratio": kept[len(kept) // 2][0], "spread": [kept[0][0], kept[-1][0]],
+        }
+
+    def encode(self):
+        flags = ["--pin", "none", "--encoder-shard", "tensor", "--slots", self.o.hidden_slots]
+        encode = self.run(*flags, "--loader", "pread", tokens=2)["timing"]["encode_ms"] * 1e-3
+        kept = self.held_to(flags, False, os.path.getsize(self.o.model) / 3 / encode, 2)
+        row = self.hidden_row("encode", kept)
+        _, read, compute, rate, _ = kept[len(kept) // 2]
+        row["told"] = "compute %.0f, reads %.0f ms at %.0f MB/s" % (
+            compute / 1e6, read / 1e6, rate / 1e6)
+        return [row]
+
+    def hidden(self):
+        """What streams is a part that the device can surely deliver in the time."""
+        flags = ["--decoder-shard", "tensor", "--vocab-shards", "48", "--slots", self.o.hidden_slots]
+        whole = self.run("--pin", "none", *flags, tokens=4)["plan"]["streamed_bytes_per_token"]
+        compute = self.run("--pin", "all")["timing"]["decode_ms_per_token"] * 1e-3
+        flags += ["--pin", int(max(0, whole - 0.9 * compute * self.o.hidden_rate))]
+        streamed = self.run(*flags, tokens=4)["plan"]["streamed_bytes_per_token"]
+        if streamed < whole / 100:
+            sys.exit("nothing streams: give a larger --hidden-rate")
+        kept = self.held_to(flags, True, streamed / (0.9 * compute), None)
+        row = self.hidden_row("decode", kept)
+        _, read, compute, rate, r = kept[len(kept) // 2]
         ms = 1e-6 / (r["n_tokens"] - 1)
-        return [{
-            "what": "hidden " + self.o.hidden_loader, "ratio": fraction, "goal": 0.95,
-            "spread": [min(k[0] for k in kept), max(k[0] for k in kept)],
-            "told": "compute %.2f, reads %.2f, token %.2f ms; %.1f of %.1f MB a token at %.0f MB/s" % (
-                compute * ms, read * ms, r["timing"]["decode_ms_per_token"], streamed / 1e6,
-                whole / 1e6, rate / 1e6),
-        }]
+        row["told"] = "compute %.2f, reads %.2f, token %.2f ms; %.1f of %.1f MB a token at %.0f MB/s" % (
+            compute * ms, read * ms, r["timing"]["decode_ms_per_token"], streamed / 1e6, whole / 1e6,
+            rate / 1e6)
+        return [row]
 
     def throttle(self):
         rows = []
@@ -321,7 +340,7 @@ def parsed():
     add("--model", required=True, metavar="FILE", help="a ggml Whisper model on the disk to measure")
     add("--audio", metavar="FILE", help="16 kHz mono WAV, up to 30 s; default: a sample")
     add("--agent-flags", default="", metavar="TEXT", help="more flags for all runs")
-    add("--only", default="throughput,mmap,hidden,throttle,tracing", metavar="LIST")
+    add("--only", default="throughput,mmap,encode,hidden,throttle,tracing", metavar="LIST")
     add("--share", type=float, default=0.5, help="RAM for weights, of a token's (default: 0.5)")
     add("--loaders", default="uring,direct", metavar="LIST", help="default: uring,direct")
     add("--threads", type=int, default=2, metavar="N", help="default: 2")
@@ -354,6 +373,8 @@ def main():
             limit = Group("blkio", {"blkio.throttle.read_bps_device": rule}).__enter__()
             bench.groups.append(limit)
         for name in options.only.split(","):
+            if name not in ("throughput", "mmap", "encode", "hidden", "throttle", "tracing"):
+                sys.exit("--only %s: there is no such measurement" % name)
             rows += getattr(bench, name)()
     finally:
         if limit:

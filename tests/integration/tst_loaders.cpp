@@ -111,8 +111,35 @@ private slots:
         QVERIFY(logitsOf(run) == m_reference);
     }
 
+    void aFileThatBecameShorterEndsTheRun_data() {
+        QTest::addColumn<QByteArray>("loader");
+        QTest::addColumn<QStringList>("knobs");
+        for (const char* loader : {"pread", "direct", "uring"})
+            for (const char* pin : {"none", "all"})
+                QTest::addRow("%s, pin %s", loader, pin)
+                    << QByteArray(loader) << QStringList{"--pin", pin};
+    }
+    void aFileThatBecameShorterEndsTheRun() {
+        QFETCH(QByteArray, loader);
+        QFETCH(QStringList, knobs);
+        plan::RunConfig config = tests::configOf({{"--max-tokens", "3"}});
+        for (const QStringList& pair : {QStringList{"--loader", loader}, knobs})
+            QVERIFY(plan::setKnob(config, pair[0].toStdString(), pair[1].toStdString()).ok());
+        for (const qint64 missing : {qint64{100}, qint64{3} << 20}) {
+            const QString shorter = m_folder.filePath("shorter.bin");
+            QFile::remove(shorter);
+            QVERIFY(QFile::copy(modelFile(), shorter));
+            QVERIFY(QFile::resize(shorter, QFileInfo(shorter).size() - missing));
+            const auto run = tests::runModel(
+                model(), config, tests::sampleClip("syn-000.wav"),
+                [&](engine::RunRequest& r) { r.modelPath = shorter.toStdString(); });
+            QVERIFY(!run.status.ok());
+            QCOMPARE(run.status.error().code, base::ErrorCode::Failed);
+            QCOMPARE(run.status.error().what, std::string("the file became shorter"));
+        }
+    }
+
     void autoReadsFromTheCacheWhatIsThereAndStays() {
-        QVERIFY(QFile(modelFile()).open(QIODevice::ReadOnly));
         QFile file(modelFile());
         QVERIFY(file.open(QIODevice::ReadOnly));
         QCOMPARE(file.readAll().size(), file.size());
