@@ -40,7 +40,9 @@ const std::vector<Flag>& flags() {
             {"--model", "FILE", "A ggml Whisper file."},
             {"--audio", "FILE", "What to transcribe (default: a clip of the sample)."},
             {"--grid", "FILE", "Configurations in JSON (default: one that covers the knobs)."},
-            {"--repeat", "R", "Runs of each configuration, the median counts (default: 3)."},
+            {"--repeat", "R",
+             "Most runs of each configuration; the median counts (default: 5). Where the\n"
+             "      first two agree no more are made."},
             {"--part", "I/N", "Only every N-th configuration, from the I-th on."},
             {"--json", "", "The document, with each configuration."}};
         for (const Flag& flag : sshFlags())
@@ -55,7 +57,7 @@ struct Order {
     std::shared_ptr<const model::ModelCard> card;
     plan::BoardProfile prior;
     std::vector<plan::RunConfig> grid;
-    std::size_t repeats = 3;
+    std::size_t repeats = 5;
     std::function<void(RunController&)> way;
 };
 
@@ -115,7 +117,7 @@ Result<Order> readOrder(const Args& args, RunStore& store) {
         return Error{ErrorCode::Usage, "a word too many", args.rest().front(), "see --help"};
     Order order;
     order.board = QString::fromStdString(args.valueOr("--board", "local"));
-    const auto repeats = base::parseInteger(args.valueOr("--repeat", "3"));
+    const auto repeats = base::parseInteger(args.valueOr("--repeat", "5"));
     if (!repeats || *repeats < 1 || *repeats > 100)
         return Error{ErrorCode::Usage, "impossible number", "--repeat", "give 1 to 100"};
     order.repeats = static_cast<std::size_t>(*repeats);
@@ -190,13 +192,31 @@ Result<bool> runOnce(const Order& order, ValidatedConfig& config, bool counts) {
     return true;
 }
 
+/// Whether its runs so far agree so well that more of them would tell nothing.
+bool isSettled(const ValidatedConfig& config) {
+    constexpr std::size_t kLeast = 2;
+    constexpr double kAgree = 0.02;
+    if (config.repeats.size() < kLeast)
+        return false;
+    for (const Figure figure : {Figure::MsPerToken, Figure::Total}) {
+        double least = 1e300, most = 0;
+        for (const Figures& f : config.repeats) {
+            least = std::min(least, f[static_cast<std::size_t>(figure)]);
+            most = std::max(most, f[static_cast<std::size_t>(figure)]);
+        }
+        if (most > (1 + kAgree) * least)
+            return false;
+    }
+    return true;
+}
+
 /// All of the grid, round by round, so that what drifts meets all alike; each round in an order of
 /// its own. True where it came to its end.
 Result<bool> runGrid(const Order& order, std::vector<ValidatedConfig>& all) {
     QElapsedTimer clock;
     clock.start();
     std::size_t done = 0;
-    const std::size_t total = all.size() * order.repeats;
+    std::size_t total = all.size() * order.repeats;
     ValidatedConfig first = all.front(); // brings the file into the page cache
     if (auto warm = runOnce(order, first, false); !warm || !*warm)
         return warm;
@@ -206,6 +226,10 @@ Result<bool> runGrid(const Order& order, std::vector<ValidatedConfig>& all) {
             turn[i] = i;
         std::shuffle(turn.begin(), turn.end(), std::mt19937(static_cast<unsigned>(round)));
         for (const std::size_t i : turn) {
+            if (isSettled(all[i])) {
+                --total;
+                continue;
+            }
             auto went = runOnce(order, all[i], true);
             if (!went || !*went)
                 return went;
@@ -293,8 +317,9 @@ int conclude(
     if (auto kept = store.saveValidations(records); !kept)
         return fail(kept.error());
     fit->board.name = order.prior.name;
-    if (Status status = store.saveBoard(fit->board); !status)
-        return fail(status.error());
+    if (isWhole) // a piece of a grid has seen too little to predict all else
+        if (Status status = store.saveBoard(fit->board); !status)
+            return fail(status.error());
     if (json)
         printJson(document);
     else
