@@ -87,7 +87,7 @@ private slots:
 
     void notesComeBackWithTheirRun() {
         WindowFixture f;
-        const QString first = f.keepRun(), second = f.openKeptRun();
+        const QString first = f.keepRun(base::mebibytes(80)), second = f.openKeptRun();
         QVERIFY(f.session.store()
                     ->setRangeNotes(
                         first, {{base::Nanos(1'000), base::Nanos(2'000), QStringLiteral("here")}})
@@ -103,7 +103,7 @@ private slots:
     void tagsAreWrittenWithKeysFilteredAndTakenBack() {
         WindowFixture f;
         const QString uuid = f.openKeptRun();
-        f.keepRun();
+        f.keepRun(base::mebibytes(80));
         auto* list = f.find<QListView>("runs.list");
         f.results()->runsPanel()->select(uuid);
         list->setFocus();
