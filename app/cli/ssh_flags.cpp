@@ -27,7 +27,11 @@ public:
     Terminal& operator=(const Terminal&) = delete;
 
     bool isThere() const { return m_descriptor >= 0; }
-    void print(const QString& text) {
+    /// What a server says is shown as text, whatever it would do to a terminal.
+    void print(QString text) {
+        for (QChar& c : text)
+            if (!c.isPrint() && c != QLatin1Char('\n'))
+                c = QLatin1Char(' ');
         const QByteArray bytes = text.toLocal8Bit();
         [[maybe_unused]] const ssize_t n =
             ::write(m_descriptor, bytes.constData(), static_cast<std::size_t>(bytes.size()));

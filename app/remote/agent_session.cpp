@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <QDateTime>
 #include <QTimer>
 
 #include "app/replay/run_content.h"
@@ -37,6 +38,7 @@ void AgentSession::start() {
 }
 
 void AgentSession::greet() {
+    m_greetedAt = QDateTime::currentMSecsSinceEpoch();
     request("hello", {}, kGreeting, [this](const Result<Json>& answer) { takeGreeting(answer); });
 }
 
@@ -60,6 +62,12 @@ void AgentSession::takeGreeting(const Result<Json>& answer) {
                 std::to_string(kProtocol),
             target().toStdString(), "install the agent that came with this program"};
         return stop();
+    }
+    if (const auto wall = m_agent.find("wall_ms"); wall != m_agent.end() && wall->is_number()) {
+        const auto began = static_cast<double>(m_greetedAt);
+        const double within =
+            (static_cast<double>(QDateTime::currentMSecsSinceEpoch()) - began) / 2;
+        m_clockOffset = ClockOffset{wall->get<double>() - began - within, within};
     }
     m_ready = true;
     emit ready();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include <QObject>
 
@@ -17,6 +18,12 @@
 class QTimer;
 
 namespace shardscope::app {
+
+/// The clock of the agent's machine against ours.
+struct ClockOffset {
+    double aheadMs = 0;  ///< below 0: behind
+    double withinMs = 0; ///< how far that may be off: half of the time of the greeting
+};
 
 /// Speaks the protocol of `shardscope-agent serve` over a transport: requests with ids, each with
 /// one answer, and between them the frames of a run. GUI thread only.
@@ -39,6 +46,8 @@ public:
     QString target() const { return m_transport->target(); }
     /// How the agent calls a file of this machine that its transport brought.
     QString pathThere(const QString& file) const { return m_transport->pathThere(file); }
+    /// As the greeting has shown; none from agents that do not tell their time.
+    std::optional<ClockOffset> clockOffset() const { return m_clockOffset; }
     /// The answer to the greeting: {"version", "protocol", "pid", "arch"}.
     const Json& agent() const { return m_agent; }
 
@@ -79,6 +88,8 @@ private:
     std::map<std::uint64_t, Pending> m_pending;
     std::optional<base::Error> m_reason; ///< ours, when we end the stream for cause
     std::uint64_t m_lastId = 0;
+    qint64 m_greetedAt = 0; ///< ms since 1970
+    std::optional<ClockOffset> m_clockOffset;
     Json m_agent;
     bool m_ready = false;
     bool m_ended = false;

@@ -172,6 +172,11 @@ std::string RunController::withBoard(std::string_view header) const {
         document["run"]["board"] = plan::toJson(*m_order.profile);
     if (m_emulation)
         document["run"]["emulation"] = m_emulation->toJson();
+    std::optional<ClockOffset> clock;
+    if (m_linkPatience && m_link) // of another machine
+        clock = m_link->clockOffset();
+    if (clock)
+        document["run"]["clock"] = {{"ahead_ms", clock->aheadMs}, {"within_ms", clock->withinMs}};
     return document.dump();
 }
 

@@ -50,8 +50,10 @@ void RunLink::open() {
         if (!m_lost) // a way back has one word for all of it
             emit phaseChanged(phase);
     });
-    connect(
-        m_session, &AgentSession::ready, this, [this] { m_runId.empty() ? order() : attach(); });
+    connect(m_session, &AgentSession::ready, this, [this] {
+        m_clockOffset = m_session->clockOffset();
+        m_runId.empty() ? order() : attach();
+    });
     connect(m_session, &AgentSession::runFrame, this, &RunLink::take);
     connect(m_session, &AgentSession::runEnded, this, &RunLink::finish);
     connect(m_session, &AgentSession::ended, this, &RunLink::loseSession);

@@ -42,6 +42,9 @@ public:
         m_patience = patience;
     }
 
+    /// The clock there against ours; none before the first connection is ready.
+    std::optional<ClockOffset> clockOffset() const { return m_clockOffset; }
+
 signals:
     void phaseChanged(const QString& phase);
     void frameArrived(const shardscope::trace::Frame& frame);
@@ -66,6 +69,7 @@ private:
     OpenTransport m_open;
     AgentSession* m_session = nullptr; ///< our parent's child
     Json m_request;
+    std::optional<ClockOffset> m_clockOffset;
     bool m_outlives = false;
     std::string m_runId;          ///< of a run that outlives its connection
     std::uint64_t m_received = 0; ///< bytes of its whole frames
