@@ -257,8 +257,11 @@ void TimePlot::keyPressEvent(QKeyEvent* event) {
 
 bool TimePlot::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_plot) {
-        if (event->type() == QEvent::Resize)
+        if (event->type() == QEvent::Resize) {
+            if (static_cast<QResizeEvent*>(event)->size().isEmpty())
+                return true; // QCustomPlot would draw into nothing
             requestDraw(); // the plot has its final size only now
+        }
         if (m_hands->handle(event))
             return true;
     }
