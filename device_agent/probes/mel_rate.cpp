@@ -76,13 +76,14 @@ base::Result<double> melRate(const std::string& folder) {
     std::vector<float> out(static_cast<std::size_t>(kFrames * kMels));
     std::vector<std::byte> scratch(audio::MelFrontEnd::scratchBytes().size());
     base::Status status;
-    const double seconds = medianSeconds([&] {
+    const auto frames = [&] {
         const auto found =
             front->computeFrames(*wav, 0, 0, kFrames, out.data(), std::size_t{kMels}, scratch);
         if (!found)
             status = found.error();
         front->normalize(out.data(), std::size_t{kMels}, kFrames, 0.0f);
-    });
+    };
+    const double seconds = callTimes<ThreadClock>(frames).median;
     if (!status)
         return status.error();
     // Of model/whisper_graph.cpp: a real transform of 400 points, the power and the filters.

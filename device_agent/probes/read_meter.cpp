@@ -123,11 +123,11 @@ bool ReadMeter::measure(ReadPath path, std::size_t bytes, int depth, double seco
     if (!found || found->requests == 0)
         return false;
     Point& point = pointOf(path, bytes, depth);
-    const double median = quantile(found->seconds, 0.5) * 1e9;
-    // Reads that the cache serves are work of this thread alone: its median knows of no other
-    // program that had the processor meanwhile.
-    const double rate = path == ReadPath::Cached
-                            ? depth * static_cast<double>(bytes) / median * 1e9
+    const double median = std::max(1.0, quantile(found->seconds, 0.5) * 1e9);
+    // One request after the other takes what the usual one takes; the clock on the wall also counts
+    // the times at which another program had the processor.
+    const double rate = depth == 1 && path != ReadPath::Buffered
+                            ? static_cast<double>(bytes) / median * 1e9
                             : static_cast<double>(found->requests * bytes) / found->elapsed;
     point.medians.push_back(median);
     point.seconds.insert(point.seconds.end(), found->seconds.begin(), found->seconds.end());
