@@ -28,6 +28,8 @@ Status DirectLoader::read(const PageSpan& pages, Bytes end, std::byte* place) co
         if (n <= 0)
             return m_file.readError(at, n < 0 ? errno : 0);
         at += Bytes(n);
+        if (at < end && endsFile(n))
+            return m_file.readError(at, 0);
     }
     return {};
 }

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <unistd.h>
 
-#include "sim_engine/plan/plan.h"
+#include "device_agent/engine/weights/page_span.h"
 
 namespace shardscope::engine {
 
@@ -50,7 +50,7 @@ Status RowReader::fill(Window& w, Bytes offset, Bytes bytes) {
         if (n <= 0)
             return m_file.readError(w.end, n < 0 ? errno : 0);
         w.end += Bytes(n);
-        if (w.end < offset + bytes && n % plan::kPage != 0)
+        if (w.end < offset + bytes && endsFile(n))
             return m_file.readError(w.end, 0);
     }
     return {};

@@ -188,7 +188,8 @@ Status UringLoader::takeAll() {
 Status UringLoader::take(unsigned slot, int n) {
     Piece& p = m_pieces[slot];
     const bool again = n == -EINTR || n == -EAGAIN;
-    if (!m_gaveUp && (again || (n > 0 && p.fileOffset + Bytes(n) < p.end))) {
+    const bool isShort = n > 0 && p.fileOffset + Bytes(n) < p.end;
+    if (!m_gaveUp && (again || (isShort && !endsFile(n)))) {
         const Bytes done(std::max(0, n)); // a short read: the rest of the piece
         p.to += done.value;
         p.fileOffset += done;
@@ -198,6 +199,8 @@ Status UringLoader::take(unsigned slot, int n) {
     }
     m_free[m_freeCount++] = slot;
     --p.load->underWay;
+    if (isShort)
+        return m_file.readError(p.fileOffset + Bytes(n), 0);
     return n > 0 || again ? Status() : m_file.readError(p.fileOffset, -n);
 }
 
