@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `validate`: are the predictions true? Runs a grid, predicts each from the others.
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <random>
 
@@ -41,7 +42,7 @@ const std::vector<Flag>& flags() {
             {"--audio", "FILE", "What to transcribe (default: a clip of the sample)."},
             {"--grid", "FILE", "Configurations in JSON (default: one that covers the knobs)."},
             {"--repeat", "R",
-             "Most runs of each configuration; the median counts (default: 5). Where the\n"
+             "Most runs of each configuration; the median counts (default: 3). Where the\n"
              "      first two agree no more are made."},
             {"--part", "I/N", "Only every N-th configuration, from the I-th on."},
             {"--json", "", "The document, with each configuration."}};
@@ -57,7 +58,7 @@ struct Order {
     std::shared_ptr<const model::ModelCard> card;
     plan::BoardProfile prior;
     std::vector<plan::RunConfig> grid;
-    std::size_t repeats = 5;
+    std::size_t repeats = 3;
     std::function<void(RunController&)> way;
 };
 
@@ -117,7 +118,7 @@ Result<Order> readOrder(const Args& args, RunStore& store) {
         return Error{ErrorCode::Usage, "a word too many", args.rest().front(), "see --help"};
     Order order;
     order.board = QString::fromStdString(args.valueOr("--board", "local"));
-    const auto repeats = base::parseInteger(args.valueOr("--repeat", "5"));
+    const auto repeats = base::parseInteger(args.valueOr("--repeat", "3"));
     if (!repeats || *repeats < 1 || *repeats > 100)
         return Error{ErrorCode::Usage, "impossible number", "--repeat", "give 1 to 100"};
     order.repeats = static_cast<std::size_t>(*repeats);
@@ -154,6 +155,18 @@ Result<Order> readOrder(const Args& args, RunStore& store) {
     return order;
 }
 
+volatile std::sig_atomic_t stopAsked = 0;
+
+extern "C" void askToStop(int) {
+    stopAsked = 1;
+}
+
+/// Ctrl+C between two runs, where no run takes it: it ends the grid, and loses nothing of it.
+void listenBetweenRuns() {
+    std::signal(SIGINT, askToStop);
+    std::signal(SIGTERM, askToStop);
+}
+
 /// Runs one configuration; false when it was stopped.
 Result<bool> runOnce(const Order& order, ValidatedConfig& config, bool counts) {
     RunOrder run;
@@ -162,8 +175,12 @@ Result<bool> runOnce(const Order& order, ValidatedConfig& config, bool counts) {
     run.audio = order.audio;
     run.config = config.config;
     run.profile = order.prior;
+    if (stopAsked)
+        return false;
     RunDocument document;
-    if (const auto error = runToEnd(nullptr, run, document, order.way))
+    const auto error = runToEnd(nullptr, run, document, order.way);
+    listenBetweenRuns();
+    if (error)
         return *error;
     if (document.state() != RunState::Done)
         return false;
@@ -217,6 +234,7 @@ Result<bool> runGrid(const Order& order, std::vector<ValidatedConfig>& all) {
     clock.start();
     std::size_t done = 0;
     std::size_t total = all.size() * order.repeats;
+    listenBetweenRuns();
     ValidatedConfig first = all.front(); // brings the file into the page cache
     if (auto warm = runOnce(order, first, false); !warm || !*warm)
         return warm;
