@@ -368,13 +368,16 @@ int validateVerb(const Words& words) {
     clearPhase();
     const bool anything = std::any_of(
         all.begin(), all.end(), [](const ValidatedConfig& c) { return !c.repeats.empty(); });
-    if (!whole)
-        return fail(whole.error());
-    if (!*whole && !anything)
+    if (!whole) {
+        const int status = fail(whole.error());
+        if (!anything)
+            return status;
+    }
+    if (!anything)
         return fail(
             {ErrorCode::Failed, "stopped before anything was measured", "validate",
              "start it again"});
-    return conclude(*order, all, *whole, **store, args->has("--json"));
+    return conclude(*order, all, whole && *whole, **store, args->has("--json"));
 }
 
 std::string validateManual() {
