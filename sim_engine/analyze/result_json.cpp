@@ -50,7 +50,9 @@ Json resultJson(
           {"read_ms", rounded(s.readMs)},
           {"stall_ms", rounded(s.stallMs)},
           {"hidden_fraction", rounded(s.hiddenFraction)},
-          {"loader", loader}}},
+          {"loader", loader},
+          {"loader_reason", ""}, // a run says why, where it was chosen for it
+          {"notes", Json::array()}}},
         {"plan",
          {{"shards", plan.shards.size()},
           {"pinned_bytes", plan.pinnedBytes.value},

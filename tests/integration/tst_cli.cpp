@@ -41,12 +41,13 @@ class TestCli : public QObject {
         return {
             process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
     }
-    QString importedSample() const {
+    /// Two numbers give two recordings of equal runs.
+    QString importedSample(int number = 2) const {
         const QString path = m_data.filePath(QStringLiteral("sample.sst"));
         QFile file(path);
         if (!file.open(QIODevice::WriteOnly))
             return {};
-        const std::string bytes = shardscope::testing::sampleStream().whole();
+        const std::string bytes = shardscope::testing::sampleStream(number).whole();
         file.write(bytes.data(), static_cast<qint64>(bytes.size()));
         file.close();
         return QString::fromUtf8(
@@ -69,8 +70,8 @@ private slots:
         QTest::newRow("no such board") << "plan --model card:whisper-tiny --board pi9" << 2;
         QTest::newRow("a word too many")
             << "plan --model card:whisper-tiny --board v851s-512m-nand x" << 2;
-        QTest::newRow("runs elsewhere")
-            << "run --board pi@10.0.0.7 --model m.bin --audio a.wav" << 2;
+        QTest::newRow("no such place to run")
+            << "run --board nowhere --model m.bin --audio a.wav" << 2;
         QTest::newRow("no such run") << "runs show 123" << 2;
         QTest::newRow("no such form") << "runs frobnicate" << 2;
         QTest::newRow("no such format") << "runs export 1 --format xls" << 2;
@@ -190,8 +191,9 @@ private slots:
     }
 
     void runsAreListedShownComparedExportedAndDeleted() {
-        const QString a = importedSample(), b = importedSample();
+        const QString a = importedSample(2), b = importedSample(3);
         QVERIFY(!a.isEmpty() && a != b);
+        QCOMPARE(importedSample(2), a); // each recording is kept once
         const QString runs = QStringLiteral("runs"), json = QStringLiteral("--json");
         QCOMPARE(call({runs, QStringLiteral("list"), json}).json().array().size(), 2);
         const QJsonObject shown =

@@ -142,7 +142,7 @@ void TestRecording::leavesOutWhatTheLegendDoesNotKnow_data() {
     row("a buffer", EventKind::Alloc, 0, 6, true);
     row("a buffer beyond the legend", EventKind::Free, 1, 0, false);
     row("a region that is none", EventKind::Alloc, 0, 7, false);
-    row("a counter that is none", EventKind::Counter, 5, 0, false);
+    row("a counter that is none", EventKind::Counter, trace::kCounterCount, 0, false);
     row("a phase that is none", EventKind::Phase, 4, 0, false);
     row("no kind", static_cast<EventKind>(0), 0, 0, false);
     row("a kind of a newer version", static_cast<EventKind>(trace::kLastEventKind + 1), 0, 0,
