@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "sim_engine/analyze/median.h"
@@ -152,6 +153,10 @@ private:
         }
     }
 
+    static bool isResident(const Shape& shape) {
+        return shape.fit.shape.source == plan::WeightSource::Resident;
+    }
+
     double fitted(const Shape& shape, const Seen& s) const {
         const double alone = shape.fit.ns + shape.fit.nsPerPosition * s.ops->positions;
         return alone / (1 - s.ops->besideReads * lostOf(*s.run));
@@ -173,21 +178,27 @@ private:
     }
 
     /// Medians of many ops add up to less than a run takes on a machine that others disturb: what
-    /// is missing of a pass, in the median run, is spread over its ops.
+    /// is missing of a pass, in the median run, is spread over its ops. Ops beside reads say
+    /// nothing of those alone, so each kind is held against its own.
     void levelOps() {
-        std::map<std::pair<const RunObservation*, model::PassKind>, std::pair<double, double>> sums;
+        using Key = std::tuple<const RunObservation*, model::PassKind, bool>;
+        std::map<Key, std::pair<double, double>> sums;
         for (const Shape& shape : m_shapes)
             for (const Seen& s : shape.seen) {
-                auto& [took, fits] = sums[{s.run, s.ops->pass}];
+                if (isResident(shape) && s.ops->besideReads >= kAlone)
+                    continue;
+                auto& [took, fits] = sums[{s.run, s.ops->pass, isResident(shape)}];
                 took += s.ops->ns * static_cast<double>(s.ops->count);
                 fits += fitted(shape, s) * static_cast<double>(s.ops->count);
             }
-        std::array<std::vector<double>, model::kPassCount> ratios;
+        std::array<std::array<std::vector<double>, 2>, model::kPassCount> ratios;
         for (const auto& [key, sum] : sums)
             if (sum.second > 0)
-                ratios[static_cast<std::size_t>(key.second)].push_back(sum.first / sum.second);
+                ratios[static_cast<std::size_t>(std::get<1>(key))][std::get<2>(key)].push_back(
+                    sum.first / sum.second);
         for (Shape& shape : m_shapes) {
-            auto& all = ratios[static_cast<std::size_t>(shape.seen.front().ops->pass)];
+            auto& all =
+                ratios[static_cast<std::size_t>(shape.seen.front().ops->pass)][isResident(shape)];
             const double level = all.empty() ? 1 : median(all);
             shape.fit.ns *= level;
             shape.fit.nsPerPosition *= level;

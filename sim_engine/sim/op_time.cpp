@@ -30,12 +30,9 @@ class OpTimes::Maker {
 public:
     Maker(const plan::Plan& plan, const plan::BoardProfile& board, double touchNsPerByte)
         : m_plan(plan), m_board(board), m_touch(touchNsPerByte), m_keys(plan::kernelsOf(plan)),
-          m_speedUp(board.computeSpeedUp(plan.config.threads)),
-          m_memory(board.memoryRate(plan.config.threads)),
-          m_fixed(board.fixedNs(plan.config.threads)) {
+          m_team(teamOf(plan.config.threads)) {
         for (const MeasuredOp& op : board.measured.ops)
-            if (op.shape.threads == plan.config.threads)
-                m_seen.push_back(&op);
+            (op.shape.threads == plan.config.threads ? m_seen : m_seenElsewhere).push_back(&op);
         double perToken = 0;
         for (const base::OpId id : plan.graph->pass(model::PassKind::Decode).ops)
             perToken += weightBytesOf(plan.graph->op(id));
@@ -82,14 +79,23 @@ private:
                times.lastTokenOnly == op.lastTokenOnly;
     }
 
+    /// What so many threads reach together.
+    struct Team {
+        double speedUp, memory, fixed;
+    };
+    Team teamOf(std::int32_t threads) const {
+        return {
+            m_board.computeSpeedUp(threads), m_board.memoryRate(threads), m_board.fixedNs(threads)};
+    }
+
     /// By the rates of the profile. Weights that were just copied are in the caches.
     Line analytic(
-        const model::OpCost& cost, KernelKey key, double weights, WeightSource source,
-        bool isOne) const {
+        const model::OpCost& cost, KernelKey key, double weights, WeightSource source, bool isOne,
+        const Team& team) const {
         const bool inCache = m_allCached || source == WeightSource::Copied;
         const double perFlop =
-            kNano / (m_board.kernelRate(forRows(key, isOne), !inCache) * m_speedUp);
-        const double perByte = kNano / m_memory;
+            kNano / (m_board.kernelRate(forRows(key, isOne), !inCache) * team.speedUp);
+        const double perByte = kNano / team.memory;
         const double touch = source == WeightSource::Mapped ? weights * m_touch : 0;
         return {
             cost.flops * perFlop,
@@ -97,7 +103,7 @@ private:
             inCache ? 0 : weights * perByte,
             cost.stateBytes * perByte,
             cost.stateBytesPerPosition * perByte,
-            m_fixed + touch,
+            team.fixed + touch,
             1};
     }
 
@@ -119,9 +125,7 @@ private:
     Line lineFor(
         const model::Op& op, KernelKey key, double weights, WeightSource source,
         std::int32_t rows) const {
-        const Line byRates = analytic(op.cost, key, weights, source, rows == 1);
-        if (m_seen.empty())
-            return byRates;
+        const Line byRates = analytic(op.cost, key, weights, source, rows == 1, m_team);
         OpShape shape{key,    source,        m_plan.config.threads,
                       rows,   op.cost.flops, op.cost.flopsPerPosition,
                       weights};
@@ -131,51 +135,72 @@ private:
             shape.source = other;
             if (const MeasuredOp* seen = find(shape); seen && other != source) {
                 Line line = lineOf(*seen);
-                const double there = analytic(op.cost, key, weights, other, rows == 1).at(rows, 0);
+                const double there =
+                    analytic(op.cost, key, weights, other, rows == 1, m_team).at(rows, 0);
                 line.scale = there > 0 ? byRates.at(rows, 0) / there : 1;
                 return line;
             }
         }
         Line line = byRates;
-        line.scale = kernelScale(key, rows == 1);
+        line.scale = kernelScale(op.cost, key, weights, rows == 1);
         return line;
     }
 
-    /// How far measured ops of this kernel were from the rates.
-    double kernelScale(KernelKey key, bool isOne) const {
-        std::vector<double> ratios;
-        for (const bool sameType : {true, false}) {
-            for (const MeasuredOp* seen : m_seen) {
-                const OpShape& s = seen->shape;
-                if (s.kernel.kernel != key.kernel || (s.rows == 1) != isOne || s.flops <= 0 ||
-                    (sameType && s.kernel.dtype != key.dtype))
+    /// How far measured ops of this kernel were from the rates: that which is the most alike, of
+    /// this number of threads, else of another.
+    double kernelScale(const model::OpCost& cost, KernelKey key, double weights, bool isOne) const {
+        for (const auto* seen : {&m_seen, &m_seenElsewhere}) {
+            const MeasuredOp* nearest = nullptr;
+            double least = 0;
+            for (const MeasuredOp* op : *seen) {
+                if (op->shape.kernel.kernel != key.kernel || (op->shape.rows == 1) != isOne)
                     continue;
-                model::OpCost cost;
-                cost.flops = s.flops;
-                const double rates =
-                    analytic(cost, s.kernel, s.weightBytes, s.source, isOne).at(s.rows, 0);
-                if (rates > 0 && seen->ns > 0)
-                    ratios.push_back(seen->ns / rates);
+                const double away = unlikeness(op->shape, cost, key, weights);
+                if (!nearest || away < least) {
+                    nearest = op;
+                    least = away;
+                }
             }
-            if (!ratios.empty())
-                break;
+            if (const double scale = nearest ? scaleOf(*nearest, isOne) : 0; scale > 0)
+                return scale;
         }
-        if (ratios.empty())
-            return 1;
-        const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-        std::nth_element(ratios.begin(), middle, ratios.end());
-        return *middle;
+        return 1;
+    }
+
+    /// Work by its order of magnitude; growth with the position and another type count as much.
+    static double
+    unlikeness(const OpShape& shape, const model::OpCost& cost, KernelKey key, double weights) {
+        const auto apart = [](double a, double b) {
+            return std::abs(std::log2(a + 1) - std::log2(b + 1));
+        };
+        return apart(shape.flops, cost.flops) + apart(shape.weightBytes, weights) +
+               apart(shape.flopsPerPosition, cost.flopsPerPosition) +
+               (shape.kernel.dtype == key.dtype ? 0 : 1);
+    }
+
+    /// Measured time of an op against its rates, in the midst of a text; 0 where either is none.
+    double scaleOf(const MeasuredOp& seen, bool isOne) const {
+        constexpr double kPositions = 32;
+        const OpShape& s = seen.shape;
+        model::OpCost cost;
+        cost.flops = s.flops;
+        cost.flopsPerPosition = s.flopsPerPosition;
+        const Line rates =
+            analytic(cost, s.kernel, s.weightBytes, s.source, isOne, teamOf(s.threads));
+        const double byRates = rates.at(s.rows, kPositions * s.rows);
+        const double took = seen.ns + seen.nsPerPosition * kPositions * s.rows;
+        return byRates > 0 ? took / byRates : 0;
     }
 
     Times timesOf(const model::Op& op, KernelKey key, double weights, WeightSource source) const {
         Times t;
         t.one = lineFor(op, key, weights, source, 1);
-        t.many = analytic(op.cost, key, weights, source, false);
+        t.many = analytic(op.cost, key, weights, source, false, m_team);
         const std::int32_t prompt = op.lastTokenOnly ? 1 : m_plan.graph->promptTokens;
         if (prompt > 1 && !m_seen.empty()) {
             t.few = lineFor(op, key, weights, source, prompt);
             t.fewRows = prompt;
-            t.many.scale = kernelScale(key, false);
+            t.many.scale = kernelScale(op.cost, key, weights, false);
         }
         return t;
     }
@@ -184,9 +209,10 @@ private:
     const plan::BoardProfile& m_board;
     double m_touch;
     std::vector<KernelKey> m_keys;
-    double m_speedUp, m_memory, m_fixed;
+    Team m_team;
     bool m_allCached = false;
-    std::vector<const MeasuredOp*> m_seen; ///< with as many threads
+    std::vector<const MeasuredOp*> m_seen;          ///< with as many threads
+    std::vector<const MeasuredOp*> m_seenElsewhere; ///< with another number
     std::vector<Made> m_made;
 };
 
