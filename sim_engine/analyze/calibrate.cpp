@@ -154,7 +154,8 @@ private:
     }
 
     static bool isResident(const Shape& shape) {
-        return shape.fit.shape.source == plan::WeightSource::Resident;
+        const plan::WeightSource source = shape.fit.shape.source;
+        return source == plan::WeightSource::Resident || source == plan::WeightSource::Pinned;
     }
 
     double fitted(const Shape& shape, const Seen& s) const {

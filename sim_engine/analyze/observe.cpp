@@ -170,7 +170,7 @@ private:
         RunObservation::Ops head;
         head.pass = pass;
         head.shape.kernel = m_keys[id];
-        head.shape.source = isFresh ? plan::freshSource(m_run.loader) : WeightSource::Resident;
+        head.shape.source = isFresh ? plan::freshSource(m_run.loader) : plan::heldSource(m_plan);
         head.shape.threads = m_run.threads;
         head.shape.rows = rows;
         head.shape.flops = op.cost.flops;

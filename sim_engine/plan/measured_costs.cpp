@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim_engine/plan/plan.h"
+
 namespace shardscope::plan {
 
 using Json = nlohmann::ordered_json;
@@ -18,7 +20,7 @@ using base::Result;
 namespace {
 
 constexpr std::array<std::string_view, kWeightSourceCount> kSources{
-    "resident", "copied", "device", "mapped"};
+    "resident", "copied", "device", "mapped", "pinned"};
 constexpr std::size_t kMostEntries = 20000;
 constexpr double kMost = 1e19;
 
@@ -123,6 +125,10 @@ std::string_view weightSourceName(WeightSource source) {
     return kSources[static_cast<std::size_t>(source)];
 }
 
+WeightSource heldSource(const Plan& plan) {
+    return plan.streamedPerToken.value > 0 ? WeightSource::Pinned : WeightSource::Resident;
+}
+
 WeightSource freshSource(Loader loader) {
     switch (loader) {
     case Loader::Mmap:
@@ -131,7 +137,7 @@ WeightSource freshSource(Loader loader) {
     case Loader::Uring:
         return WeightSource::Device;
     case Loader::Populate:
-        return WeightSource::Resident;
+        return WeightSource::Pinned;
     case Loader::Auto:
     case Loader::Pread:
         break;

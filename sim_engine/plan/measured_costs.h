@@ -19,12 +19,17 @@ namespace shardscope::plan {
 
 /// Where the weights of an op come from, which decides how fast they are read: from memory where
 /// they stay; just copied there by this program (the caches still hold some); just read past the
-/// caches; or from a mapping whose pages are touched for the first time.
-enum class WeightSource : std::uint8_t { Resident, Copied, Device, Mapped };
-inline constexpr std::size_t kWeightSourceCount = 4;
+/// caches; from a mapping whose pages are touched for the first time; or from memory where they
+/// stay while others stream by, through the same caches and beside the thread that reads.
+enum class WeightSource : std::uint8_t { Resident, Copied, Device, Mapped, Pinned };
+inline constexpr std::size_t kWeightSourceCount = 5;
 
-/// "resident", "copied", "device", "mapped".
+/// "resident", "copied", "device", "mapped", "pinned".
 std::string_view weightSourceName(WeightSource source);
+
+struct Plan;
+/// Where weights come from that were not just loaded; ops without weights count as such.
+WeightSource heldSource(const Plan& plan);
 
 /// Where weights come from when they were just loaded.
 WeightSource freshSource(Loader loader);

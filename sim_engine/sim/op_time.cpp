@@ -49,10 +49,12 @@ public:
         Op times;
         times.weightBytes = weights;
         times.lastTokenOnly = op.lastTokenOnly;
-        const std::size_t sources = weights > 0 ? plan::kWeightSourceCount : 1;
+        const auto held = static_cast<std::size_t>(plan::heldSource(m_plan));
+        times.of[held] = timesOf(op, m_keys[index], weights, WeightSource(held));
         for (std::size_t s = 0; s < plan::kWeightSourceCount; ++s)
-            times.of[s] =
-                s < sources ? timesOf(op, m_keys[index], weights, WeightSource(s)) : times.of[0];
+            if (s != held)
+                times.of[s] = weights > 0 ? timesOf(op, m_keys[index], weights, WeightSource(s))
+                                          : times.of[held];
         m_made.push_back({&op, m_keys[index]});
         different.push_back(times);
         return static_cast<std::uint32_t>(different.size() - 1);
@@ -131,7 +133,8 @@ private:
                       weights};
         if (const MeasuredOp* seen = find(shape))
             return lineOf(*seen);
-        for (const WeightSource other : {WeightSource::Resident, WeightSource::Device}) {
+        for (const WeightSource other :
+             {WeightSource::Resident, WeightSource::Pinned, WeightSource::Device}) {
             shape.source = other;
             if (const MeasuredOp* seen = find(shape); seen && other != source) {
                 Line line = lineOf(*seen);

@@ -22,7 +22,7 @@ public:
         const plan::Plan& plan, const plan::BoardProfile& board, const Workload& workload,
         Sink& sink)
         : m_plan(plan), m_board(board), m_workload(workload), m_sink(sink),
-          m_reads(plan, board, isWarm(workload, board)),
+          m_reads(plan, board, isWarm(workload, board)), m_held(plan::heldSource(plan)),
           m_times(plan, board, m_reads.touchNsPerByte(false)),
           m_lanes(plan.shards.size(), m_reads.opShare(), m_reads.readShare()),
           m_tokens(tokensOf(plan, workload)), m_loaded(plan.shards.size()),
@@ -75,8 +75,7 @@ public:
             m_usedAt[m_fresh.index()] = moment;
         m_fresh = {};
         const bool isFresh = shard.valid() && m_usedAt[shard.index()] == moment;
-        double time =
-            m_times.nanos(id, c, isFresh ? m_reads.source() : plan::WeightSource::Resident);
+        double time = m_times.nanos(id, c, isFresh ? m_reads.source() : m_held);
         if (isFresh && m_firstTouch != 0 && m_loaded[shard.index()] == 1)
             time += m_firstTouch * m_times.weightBytes(id);
         if (m_workload.audioSeconds > 0 && m_plan.graph->op(id).kind == model::OpKind::Mel)
@@ -123,6 +122,7 @@ private:
     const Workload& m_workload;
     Sink& m_sink;
     ReadCosts m_reads;
+    plan::WeightSource m_held; ///< of weights that were not just loaded
     OpTimes m_times;
     Lanes m_lanes;
     std::int32_t m_tokens;
