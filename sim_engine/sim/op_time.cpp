@@ -164,10 +164,15 @@ private:
                     least = away;
                 }
             }
-            if (const double scale = nearest ? scaleOf(*nearest, isOne) : 0; scale > 0)
+            if (const double scale = nearest ? scaleOf(*nearest, cost, key, isOne) : 0; scale > 0)
                 return scale;
         }
         return 1;
+    }
+
+    static double elementBytes(model::DType type) {
+        constexpr std::int64_t kRow = 1024; // whole blocks of any type
+        return model::rowBytes(type, kRow).real() / kRow;
     }
 
     /// Work by its order of magnitude; growth with the position and another type count as much.
@@ -182,12 +187,22 @@ private:
     }
 
     /// Measured time of an op against its rates, in the midst of a text; 0 where either is none.
-    double scaleOf(const MeasuredOp& seen, bool isOne) const {
+    /// Shapes tell nothing of caches that are read: those grow with the work, as those of `like`
+    /// do, an op of the same kernel, and with the size of their elements.
+    double
+    scaleOf(const MeasuredOp& seen, const model::OpCost& like, KernelKey key, bool isOne) const {
         constexpr double kPositions = 32;
         const OpShape& s = seen.shape;
+        const bool readsCache = key.kernel == KernelClass::DecodeAttention;
+        const double size = readsCache ? elementBytes(s.kernel.dtype) / elementBytes(key.dtype) : 1;
         model::OpCost cost;
         cost.flops = s.flops;
         cost.flopsPerPosition = s.flopsPerPosition;
+        if (like.flops > 0)
+            cost.stateBytes = like.stateBytes * size * s.flops / like.flops;
+        if (like.flopsPerPosition > 0)
+            cost.stateBytesPerPosition =
+                like.stateBytesPerPosition * size * s.flopsPerPosition / like.flopsPerPosition;
         const Line rates =
             analytic(cost, s.kernel, s.weightBytes, s.source, isOne, teamOf(s.threads));
         const double byRates = rates.at(s.rows, kPositions * s.rows);
