@@ -301,9 +301,8 @@ void TestSimulate::aLargerBudgetIsNeverSlower() {
                 BoardProfile board = test::board(boardName);
                 if (speed > 0)
                     board = withReads(board, speed, board.readLatencyNs);
-                // Reads that begin earlier cost the ops beside them something, and a tight budget
-                // computes the encoder in other pieces, which the rates tell apart.
-                const double slack = 1.06;
+                // Reads that begin earlier cost the ops beside them something.
+                const double slack = 1.01;
                 double before = 0;
                 for (std::size_t k = 0; k < plans.size(); ++k) {
                     const double now = totalMs(plans[k], board, {0, windows});
