@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -263,6 +264,19 @@ private:
         return {request, perByte};
     }
 
+    /// Sum of what a line is off, in time.
+    static double errorOf(
+        const std::vector<const Reads*>& reads, const std::pair<double, double>& line,
+        double lost) {
+        double off = 0;
+        for (const Reads* r : reads) {
+            const double fit =
+                (line.first * r->extents + line.second * r->bytes) / (1 - lost * r->besideOps);
+            off += static_cast<double>(r->count) * std::abs(r->ns - fit);
+        }
+        return off;
+    }
+
     std::optional<MeasuredReads> fitReads(const LoaderKey& key, double opsLose) {
         auto reads = readsOf(key, false);
         const auto fresh = readsOf(key, true);
@@ -270,20 +284,19 @@ private:
             reads = fresh;
         if (reads.empty())
             return std::nullopt;
-        double lost = 0;
+        // Reads alone and reads beside ops are often of few kinds, which many pairs of a rate and a
+        // loss would explain one by one: what explains them together with the least error counts.
+        constexpr double kStep = 0.05;
+        double lost = 0, least = std::numeric_limits<double>::infinity();
         std::pair<double, double> found;
-        for (int round = 0; round < kRounds; ++round) {
-            found = line(reads, lost);
-            std::vector<Weighted> losses;
-            for (const Reads* r : reads)
-                if (r->besideOps > kAlone) {
-                    const double alone = found.first * r->extents + found.second * r->bytes;
-                    losses.push_back(
-                        {(1 - alone / r->ns) / r->besideOps,
-                         r->ns * static_cast<double>(r->count)});
-                }
-            const bool both = !losses.empty() && losses.size() < reads.size();
-            lost = both ? std::clamp(weightedMedian(losses), 0.0, kMostLost) : 0;
+        for (double tried = 0; tried <= kMostLost; tried += kStep) {
+            const auto candidate = line(reads, tried);
+            const double off = errorOf(reads, candidate, tried);
+            if (off < least) {
+                least = off;
+                lost = tried;
+                found = candidate;
+            }
         }
         const double level = levelOfReads(key, found, lost);
         found.first *= level;
