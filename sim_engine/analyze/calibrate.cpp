@@ -181,26 +181,24 @@ private:
 
     /// Medians of many ops add up to less than a run takes on a machine that others disturb: what
     /// is missing of a pass, in the median run, is spread over its ops. Ops beside reads say
-    /// nothing of those alone, so each kind is held against its own.
+    /// nothing of those alone, so each source of weights is held against its own.
     void levelOps() {
-        using Key = std::tuple<const RunObservation*, model::PassKind, bool>;
+        using Key = std::tuple<const RunObservation*, model::PassKind, plan::WeightSource>;
         std::map<Key, std::pair<double, double>> sums;
         for (const Shape& shape : m_shapes)
             for (const Seen& s : shape.seen) {
                 if (isResident(shape) && s.ops->besideReads >= kAlone)
                     continue;
-                auto& [took, fits] = sums[{s.run, s.ops->pass, isResident(shape)}];
+                auto& [took, fits] = sums[{s.run, s.ops->pass, shape.fit.shape.source}];
                 took += s.ops->ns * static_cast<double>(s.ops->count);
                 fits += fitted(shape, s) * static_cast<double>(s.ops->count);
             }
-        std::array<std::array<std::vector<double>, 2>, model::kPassCount> ratios;
+        std::map<std::pair<model::PassKind, plan::WeightSource>, std::vector<double>> ratios;
         for (const auto& [key, sum] : sums)
             if (sum.second > 0)
-                ratios[static_cast<std::size_t>(std::get<1>(key))][std::get<2>(key)].push_back(
-                    sum.first / sum.second);
+                ratios[{std::get<1>(key), std::get<2>(key)}].push_back(sum.first / sum.second);
         for (Shape& shape : m_shapes) {
-            auto& all =
-                ratios[static_cast<std::size_t>(shape.seen.front().ops->pass)][isResident(shape)];
+            auto& all = ratios[{shape.seen.front().ops->pass, shape.fit.shape.source}];
             const double level = all.empty() ? 1 : median(all);
             shape.fit.ns *= level;
             shape.fit.nsPerPosition *= level;
