@@ -2,6 +2,8 @@
 #include "tests/integration/engine_run.h"
 
 #include <QFile>
+#include <QTest>
+#include <QtEndian>
 
 #include <cstring>
 
@@ -123,6 +125,21 @@ std::vector<float> floatsOf(const std::string& path) {
     std::vector<float> values(static_cast<std::size_t>(bytes.size()) / sizeof(float));
     std::memcpy(values.data(), bytes.constData(), values.size() * sizeof(float));
     return values;
+}
+
+void writeLongClip(const std::string& clip, const QString& path) {
+    QFile file(QString::fromStdString(clip));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QByteArray wav = file.readAll();
+    const QByteArray sound = wav.mid(44);
+    wav.resize(44);
+    while (wav.size() < 40 * 16000 * 2)
+        wav += sound;
+    qToLittleEndian(static_cast<quint32>(wav.size() - 8), wav.data() + 4);
+    qToLittleEndian(static_cast<quint32>(wav.size() - 44), wav.data() + 40);
+    QFile out(path);
+    QVERIFY(out.open(QIODevice::WriteOnly));
+    out.write(wav);
 }
 
 } // namespace shardscope::tests

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <QString>
+
 #include "device_agent/engine/whisper/engine.h"
 #include "sim_engine/plan/plan.h"
 #include "sim_engine/plan/run_config.h"
@@ -50,5 +52,8 @@ EngineRun runModel(
 
 /// Float32 values of a file.
 std::vector<float> floatsOf(const std::string& path);
+
+/// Writes a WAV of 40 s: this clip over and over.
+void writeLongClip(const std::string& clip, const QString& path);
 
 } // namespace shardscope::tests

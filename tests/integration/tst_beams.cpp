@@ -64,7 +64,7 @@ private slots:
                         {.vocab = 51864, .layers = 2, .seed = seed, .timestampScale = 1.2f},
                         modelPath(seed))
                         .ok());
-        writeLongClip();
+        tests::writeLongClip(clip(), m_folder.filePath("long.wav"));
     }
 
     void findsWhatAPlainSearchFinds_data() {
@@ -253,22 +253,6 @@ private:
                 r.dumpLogits = file;
             });
         return run.status.ok() ? tests::floatsOf(file) : test::Logits{};
-    }
-
-    /// 40 s: a clip over and over.
-    void writeLongClip() {
-        QFile file(QString::fromStdString(clip()));
-        QVERIFY(file.open(QIODevice::ReadOnly));
-        QByteArray wav = file.readAll();
-        const QByteArray sound = wav.mid(44);
-        wav.resize(44);
-        while (wav.size() < 40 * 16000 * 2)
-            wav += sound;
-        qToLittleEndian(static_cast<quint32>(wav.size() - 8), wav.data() + 4);
-        qToLittleEndian(static_cast<quint32>(wav.size() - 44), wav.data() + 40);
-        QFile out(m_folder.filePath("long.wav"));
-        QVERIFY(out.open(QIODevice::WriteOnly));
-        out.write(wav);
     }
 };
 

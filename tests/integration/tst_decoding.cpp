@@ -36,7 +36,7 @@ private slots:
             model.timestampScale = 1.2f;
             QVERIFY(tests::writeRandomModel(model, modelPath(seed)).ok());
         }
-        writeLongClip();
+        tests::writeLongClip(tests::sampleClip("syn-001.wav"), m_folder.filePath("long.wav"));
     }
 
     void findsTheLanguageThatIsBestAfterTheStart() {
@@ -169,22 +169,6 @@ private:
                     QVERIFY(isTime(i + 1) || tokens[i + 1] == kEot);
             }
         }
-    }
-
-    /// 40 s: a clip over and over.
-    void writeLongClip() {
-        QFile clip(QString::fromStdString(tests::sampleClip("syn-001.wav")));
-        QVERIFY(clip.open(QIODevice::ReadOnly));
-        QByteArray wav = clip.readAll();
-        const QByteArray sound = wav.mid(44);
-        wav.resize(44);
-        while (wav.size() < 40 * 16000 * 2)
-            wav += sound;
-        qToLittleEndian(static_cast<quint32>(wav.size() - 8), wav.data() + 4);
-        qToLittleEndian(static_cast<quint32>(wav.size() - 44), wav.data() + 40);
-        QFile out(m_folder.filePath("long.wav"));
-        QVERIFY(out.open(QIODevice::WriteOnly));
-        out.write(wav);
     }
 };
 

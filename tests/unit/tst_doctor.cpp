@@ -5,6 +5,7 @@
 
 #include "device_agent/probes/board_state.h"
 #include "device_agent/probes/doctor.h"
+#include "tests/unit/fake_tree.h"
 
 using namespace shardscope;
 using namespace shardscope::probes;
@@ -12,26 +13,15 @@ using namespace shardscope::probes;
 namespace {
 
 /// A tree of files as the kernel of some board would show them.
-class FakeBoard {
+class FakeBoard : public test::FakeTree {
 public:
-    void write(const QString& name, const QByteArray& text) const {
-        const QString path = m_folder.filePath(name);
-        QVERIFY(QDir().mkpath(QFileInfo(path).path()));
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        QCOMPARE(file.write(text), text.size());
-    }
     SystemRoots roots() const {
-        const std::string root = m_folder.path().toStdString();
+        const std::string root = folder();
         return {root + "/proc", root + "/sys", root + "/sys/fs/cgroup"};
     }
-    std::string folder() const { return m_folder.path().toStdString(); }
     std::vector<Finding> examined(std::optional<base::Bytes> arena = {}) const {
         return examine({folder(), arena, base::mebibytes(6)}, roots());
     }
-
-private:
-    QTemporaryDir m_folder;
 };
 
 const Finding* named(const std::vector<Finding>& findings, const char* check) {

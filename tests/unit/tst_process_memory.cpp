@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "device_agent/probes/process_memory.h"
+#include "tests/unit/fake_tree.h"
 
 using namespace shardscope;
 using namespace shardscope::probes;
@@ -13,22 +14,12 @@ using base::Bytes;
 namespace {
 
 /// A tree of files as the kernel would show them.
-class FakeKernel {
+class FakeKernel : public test::FakeTree {
 public:
-    void write(const QString& name, const QByteArray& text) const {
-        const QString path = m_folder.filePath(name);
-        QVERIFY(QDir().mkpath(QFileInfo(path).path()));
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        QCOMPARE(file.write(text), text.size());
-    }
     KernelRoots roots() const {
-        const std::string root = m_folder.path().toStdString();
+        const std::string root = folder();
         return {root + "/self", root + "/meminfo", root + "/cgroup"};
     }
-
-private:
-    QTemporaryDir m_folder;
 };
 
 std::int64_t valueOf(std::optional<Bytes> bytes) {
