@@ -36,13 +36,16 @@ install_packages() {
         apt-get install --yes --quiet --no-install-recommends "${missing[@]}"
 }
 
+# What configure_and_build gives to CMake beside the preset.
+cmake_flags=()
+command -v ccache >/dev/null && cmake_flags+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+
 # configure_and_build [target...]: the release preset, into build/release; everything by default.
 configure_and_build() {
-    local cache=() targets=()
-    command -v ccache >/dev/null && cache=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    local targets=()
     (($#)) && targets=(--target "$@")
     echo "== Configuring"
-    cmake --preset release "${cache[@]}"
+    cmake --preset release "${cmake_flags[@]}"
     echo "== Building"
     cmake --build --preset release --parallel "$(nproc)" "${targets[@]}"
 }

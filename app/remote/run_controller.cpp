@@ -10,6 +10,7 @@
 #include "app/remote/local_transport.h"
 #include "sim_engine/base/format.h"
 #include "sim_engine/plan/knobs.h"
+#include "sim_engine/plan/merge_reads.h"
 
 namespace shardscope::app {
 
@@ -128,6 +129,9 @@ RunController::OpenTransport RunController::way() const {
 
 void RunController::startAgent(const QString& audio) {
     emit phaseChanged(tr("starting the agent"));
+    // The agent knows not what its storage was measured to do.
+    const plan::RunConfig config =
+        m_order.profile ? plan::withUsefulRead(m_order.config, *m_order.profile) : m_order.config;
     m_link = new RunLink(way(), this);
     if (m_linkPatience)
         m_link->setOutlives(*m_linkPatience);
@@ -138,7 +142,7 @@ void RunController::startAgent(const QString& audio) {
     m_link->start(
         {{"model", absolutePath(m_order.model).toStdString()},
          {"audio", absolutePath(audio).toStdString()},
-         {"config", plan::toJson(m_order.config)},
+         {"config", plan::toJson(config)},
          {"raw_greedy", false}});
 }
 

@@ -115,6 +115,9 @@ Status RunContent::readRun(const Json& run) {
         if (!config)
             return config.error();
         m_config = *config;
+        // What a recording does not say was not used, whatever is known of the board by now.
+        if (!m_config.usefulRead)
+            m_config.usefulRead = base::Bytes(0);
     }
     if (run.contains("card")) {
         auto card = model::cardFromJson(run["card"]);

@@ -53,8 +53,8 @@ Json toJson(const RunConfig& config) {
         document[std::string(knob.key)] = valueOf(knob, config);
     if (config.promptTokens > 0)
         document[kPromptTokens] = config.promptTokens;
-    if (config.usefulRead.value > 0)
-        document[kUsefulRead] = config.usefulRead.value;
+    if (config.usefulRead && config.usefulRead->value > 0)
+        document[kUsefulRead] = config.usefulRead->value;
     return document;
 }
 

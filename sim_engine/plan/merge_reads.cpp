@@ -42,9 +42,8 @@ class Merger {
 public:
     Merger(Plan& plan, Fitted& fitted)
         : m_plan(plan), m_fitted(fitted),
-          m_useful(
-              plan.config.usefulRead.value > 0 ? plan.config.usefulRead
-                                               : typicalUsefulRead(plan.config)),
+          m_isKnown(plan.config.usefulRead && plan.config.usefulRead->value > 0),
+          m_useful(m_isKnown ? *plan.config.usefulRead : typicalUsefulRead(plan.config)),
           m_into(plan.shards.size()) {
         for (std::size_t i = 0; i < m_into.size(); ++i)
             m_into[i] = ShardId(i);
@@ -57,7 +56,7 @@ public:
         merge(r.crossStreamed, l.crossSlots);
         // Pins come between the shards of the decoder, the more of them the larger the budget: what
         // is merged only where none stands between must be worth it on the board itself.
-        if (m_plan.config.policy == Policy::Pin && m_plan.config.usefulRead.value > 0)
+        if (m_plan.config.policy == Policy::Pin && m_isKnown)
             merge(r.decodeStreamed, l.decodeSlots);
         if (m_hasMerged)
             renumber();
@@ -124,6 +123,7 @@ private:
 
     Plan& m_plan;
     Fitted& m_fitted;
+    bool m_isKnown; ///< and not just typical
     Bytes m_useful;
     std::vector<ShardId> m_into; ///< by ShardId: the one that holds it now
     bool m_hasMerged = false;
@@ -144,6 +144,13 @@ Bytes usefulReadOf(const BoardProfile& board, double limit) {
         nsPerByte = std::max(nsPerByte, 1e9 / limit);
     const double useful = std::clamp(latencyNs / nsPerByte / kWaste, 65536.0, 67108864.0);
     return Bytes(static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(useful))));
+}
+
+RunConfig withUsefulRead(RunConfig config, const BoardProfile& board) {
+    if (!config.usefulRead && board.hasReads(ReadPath::Direct))
+        config.usefulRead =
+            usefulReadOf(board, config.emulateRead ? config.emulateRead->real() : 0);
+    return config;
 }
 
 void mergeReads(Plan& plan, Fitted& fitted) {

@@ -11,6 +11,9 @@ namespace shardscope::plan {
 /// back, if it is not 0. For RunConfig::usefulRead.
 base::Bytes usefulReadOf(const BoardProfile& board, double limit = 0);
 
+/// `config` with the useful read of a board whose storage was measured, where it says none.
+RunConfig withUsefulRead(RunConfig config, const BoardProfile& board);
+
 /// Makes one shard, and so one request, of shards that stream one after the other and are
 /// neighbours in the file, where one of them is a read of fewer bytes than useful. It takes no
 /// memory: a merged shard is never larger than the slots, which are as large as the largest shard

@@ -149,8 +149,6 @@ std::uint64_t hashOf(const Plan& plan) {
     mix(hash, plan.prefillAt);
     steps(plan.settle);
     steps(plan.settledPrefill);
-    steps(plan.settle);
-    steps(plan.settledPrefill);
     for (const auto& list : plan.cycles)
         steps(list);
     for (const std::uint32_t cycle : plan.cycleOfStep)
@@ -286,6 +284,7 @@ planned(Drafts& drafts, const RunConfig& config, const BoardProfile& board, bool
     plan.config = config;
     if (plan.config.threads == 0)
         plan.config.threads = std::max(1, board.fastCores);
+    plan.config = withUsefulRead(plan.config, board);
     plan.card = drafts.card();
     auto chosen = fitted(drafts, plan);
     if (!chosen)

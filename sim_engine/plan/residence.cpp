@@ -2,7 +2,7 @@
 #include "sim_engine/plan/residence.h"
 
 #include <algorithm>
-#include <bit>
+#include <utility>
 
 namespace shardscope::plan {
 namespace {
@@ -11,21 +11,47 @@ using base::Bytes;
 using base::ShardId;
 using Stack = model::ShardKey::Stack;
 
-/// The order in which decoder shards are pinned. A longer prefix holds every shorter one, so a
-/// larger budget never unpins; and each prefix is spread over the pass (van der Corput sequence),
-/// so that what still streams is spread too and its reads hide behind the compute of what is
-/// pinned.
-std::vector<ShardId> pinOrder(const std::vector<ShardId>& pass) {
-    const auto n = static_cast<std::uint32_t>(pass.size());
-    std::vector<ShardId> order;
-    const int bits = static_cast<int>(std::bit_width(n > 0 ? n - 1 : 0u));
-    for (std::uint32_t i = 0; i < (1u << bits); ++i) {
-        std::uint32_t reversed = 0;
-        for (int b = 0; b < bits; ++b)
-            reversed |= ((i >> b) & 1u) << (bits - 1 - b);
-        if (reversed < n)
-            order.push_back(pass[reversed]);
+/// Which member of the van der Corput sequence 0, 1/2, 1/4, 3/4, 1/8, ... is the first one that
+/// lies in [first, last) of `whole`.
+std::uint64_t placeInSequence(Bytes first, Bytes last, Bytes whole) {
+    if (first.value == 0)
+        return 0;
+    std::uint64_t place = 0;
+    double low = 0, high = whole.real();
+    for (std::uint64_t bit = 1;; bit *= 2) {
+        const double middle = (low + high) / 2;
+        if (first.real() <= middle && middle < last.real())
+            return place + bit;
+        if (middle < first.real()) {
+            place += bit;
+            low = middle;
+        } else {
+            high = middle;
+        }
     }
+}
+
+/// The order in which decoder shards are pinned. All are used once for each token, so a pinned byte
+/// saves the time of its read whichever shard it is of; but each prefix of the order is spread over
+/// the bytes of the pass, so that what still streams is spread too and its reads hide behind the
+/// compute of what is pinned. A longer prefix holds every shorter one: a larger budget never
+/// unpins.
+std::vector<ShardId>
+pinOrder(const std::vector<ShardId>& pass, const std::vector<Shard>& shards) {
+    Bytes whole;
+    for (const ShardId id : pass)
+        whole += shards[id.index()].bytes;
+    std::vector<std::pair<std::uint64_t, ShardId>> placed;
+    Bytes first;
+    for (const ShardId id : pass) {
+        const Bytes last = first + shards[id.index()].bytes;
+        placed.emplace_back(placeInSequence(first, last, whole), id);
+        first = last;
+    }
+    std::sort(placed.begin(), placed.end());
+    std::vector<ShardId> order;
+    for (const auto& [place, id] : placed)
+        order.push_back(id);
     return order;
 }
 
@@ -121,7 +147,7 @@ private:
     /// The longest prefix of the pin order that fits, and of that as much as the encoder leaves
     /// room for stays for the whole run: it is then read while the encoder computes, and once only.
     Fitted pinned() const {
-        const std::vector<ShardId> order = pinOrder(m_decode);
+        const std::vector<ShardId> order = pinOrder(m_decode, m_shards);
         std::size_t count = order.size();
         if (m_config.pin.kind == PinChoice::Kind::Bytes) {
             Bytes sum;

@@ -52,9 +52,10 @@ struct RunConfig {
     std::int32_t audioCtx = 0;              ///< 0: all positions of the model
     std::optional<base::Bytes> emulateRead; ///< bytes per second
     std::int32_t promptTokens = 0;          ///< 0: the usual prompt of the model; not a knob
-    /// Reads of fewer bytes are merged (see mergeReads()); 0: as typical storage has it, and in the
-    /// encoder alone. Not a knob: usefulReadOf() tells it of a board.
-    base::Bytes usefulRead;
+    /// Reads of fewer bytes are merged (see mergeReads()); none: as the profile of the board has it;
+    /// 0, or where that has measured no reads: as typical storage, and in the encoder alone. Not a
+    /// knob: whoever has a plan made by another machine says it (see withUsefulRead()).
+    std::optional<base::Bytes> usefulRead;
 
     bool operator==(const RunConfig&) const = default;
 };

@@ -123,7 +123,8 @@ public:
         c.maxTokens = of({1, 2, 3, 4, 9, 30});
         c.audioCtx = of({0, 0, 64, 333});
         c.promptTokens = of({0, 0, 1, 9});
-        c.usefulRead = base::Bytes(of({0, 0, 1}));
+        if (below(3) == 0)
+            c.usefulRead = base::Bytes(1);
         return c;
     }
 

@@ -30,13 +30,23 @@ Reads readsOf(const plan::Plan& plan) {
     return reads;
 }
 
-plan::RunConfig configOf(const QStringList& knobs, Bytes useful) {
+plan::RunConfig configOf(const QStringList& knobs, std::optional<Bytes> useful) {
     plan::RunConfig config;
     config.usefulRead = useful;
     for (qsizetype i = 0; i + 1 < knobs.size(); i += 2)
         if (!plan::setKnob(config, knobs[i].toStdString(), knobs[i + 1].toStdString()))
             qFatal("no such knob");
     return config;
+}
+
+/// Requests past the page cache: 1 ms and 100 MB/s, of which 4 MiB are useful.
+void addSlowReads(plan::BoardProfile& board) {
+    for (const double bytes : {65536.0, 1048576.0}) {
+        const double ns = 1e6 + 10 * bytes;
+        board.reads.push_back(
+            {plan::ReadPath::Direct, Bytes(static_cast<std::int64_t>(bytes)), 1, ns, ns,
+             bytes / ns * 1e9});
+    }
 }
 
 /// Nothing is smaller than that.
@@ -103,18 +113,32 @@ private slots:
             test::planned(test::card("base.en"), configOf(layers, kNever)).hash);
     }
 
-    void withoutAWordTheEncoderAloneIsMerged() {
-        const auto merged = [](const plan::Plan& plan, model::ShardKey::Stack stack) {
-            return std::count_if(plan.shards.begin(), plan.shards.end(), [&](auto& s) {
+    void theBoardSaysWhatIsUsefulOrTheEncoderAloneIsMerged() {
+        const auto merged = [](const plan::BoardProfile& board, model::ShardKey::Stack stack) {
+            const auto plan = plan::planOrError(
+                test::card("base.en"),
+                configOf(
+                    {"--decoder-shard", "tensor", "--encoder-shard", "tensor", "--pin", "none"},
+                    {}),
+                board);
+            if (!plan)
+                qFatal("%s", plan.error().line().c_str());
+            return std::count_if(plan->shards.begin(), plan->shards.end(), [&](auto& s) {
                 return s.key.stack == stack && s.name.find(" to ") != std::string::npos;
             });
         };
-        const plan::Plan p = test::planned(
-            test::card("base.en"),
-            configOf(
-                {"--decoder-shard", "tensor", "--encoder-shard", "tensor", "--pin", "none"}, {}));
-        QVERIFY(merged(p, model::ShardKey::Stack::Encoder) > 0);
-        QCOMPARE(merged(p, model::ShardKey::Stack::Decoder), 0);
+        using Stack = model::ShardKey::Stack;
+        plan::BoardProfile board = test::board();
+        board.reads.clear();
+        QVERIFY(merged(board, Stack::Encoder) > 0);
+        QCOMPARE(merged(board, Stack::Decoder), 0);
+        addSlowReads(board);
+        QVERIFY(merged(board, Stack::Decoder) > 0);
+
+        plan::RunConfig asked;
+        asked.usefulRead = base::kibibytes(64);
+        QCOMPARE(*plan::withUsefulRead(asked, board).usefulRead, base::kibibytes(64));
+        QCOMPARE(*plan::withUsefulRead({}, board).usefulRead, base::mebibytes(4));
     }
 
     void cachesKeepTheirShards() {
@@ -138,12 +162,8 @@ private slots:
         QCOMPARE(plan::usefulReadOf(board), base::mebibytes(64));
         board.readLatencyNs = 0;
         QCOMPARE(plan::usefulReadOf(board), base::kibibytes(64));
-        // Requests past the page cache count where they were measured: 1 ms and 100 MB/s.
-        for (const auto& [bytes, ns] :
-             {std::pair{65536.0, 1e6 + 655360}, {1048576.0, 1e6 + 10485760}})
-            board.reads.push_back(
-                {plan::ReadPath::Direct, Bytes(static_cast<std::int64_t>(bytes)), 1, ns, ns,
-                 bytes / ns * 1e9});
+        // Requests past the page cache count where they were measured.
+        addSlowReads(board);
         QCOMPARE(plan::usefulReadOf(board), base::mebibytes(4));
     }
 };
