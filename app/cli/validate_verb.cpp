@@ -42,7 +42,7 @@ const std::vector<Flag>& flags() {
             {"--audio", "FILE", "What to transcribe (default: a clip of the sample)."},
             {"--grid", "FILE", "Configurations in JSON (default: one that covers the knobs)."},
             {"--repeat", "R",
-             "Most runs of each configuration; the median counts (default: 3). Where the\n"
+             "Most runs of each configuration; the median counts (default: 5). Where the\n"
              "      first two agree no more are made."},
             {"--part", "I/N", "Only every N-th configuration, from the I-th on."},
             {"--json", "", "The document, with each configuration."}};
@@ -58,7 +58,7 @@ struct Order {
     std::shared_ptr<const model::ModelCard> card;
     plan::BoardProfile prior;
     std::vector<plan::RunConfig> grid;
-    std::size_t repeats = 3;
+    std::size_t repeats = 5;
     std::function<void(RunController&)> way;
 };
 
@@ -118,7 +118,7 @@ Result<Order> readOrder(const Args& args, RunStore& store) {
         return Error{ErrorCode::Usage, "a word too many", args.rest().front(), "see --help"};
     Order order;
     order.board = QString::fromStdString(args.valueOr("--board", "local"));
-    const auto repeats = base::parseInteger(args.valueOr("--repeat", "3"));
+    const auto repeats = base::parseInteger(args.valueOr("--repeat", "5"));
     if (!repeats || *repeats < 1 || *repeats > 100)
         return Error{ErrorCode::Usage, "impossible number", "--repeat", "give 1 to 100"};
     order.repeats = static_cast<std::size_t>(*repeats);

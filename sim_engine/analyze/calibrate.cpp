@@ -118,6 +118,13 @@ private:
                 }
                 shape->seen.push_back({run, &ops});
             }
+        // Ops between long waits find cold caches and threads that sleep: such runs count where no
+        // other shows the shape.
+        for (Shape& shape : m_shapes) {
+            const auto waits = [](const Seen& s) { return s.run->isThrottled; };
+            if (!std::all_of(shape.seen.begin(), shape.seen.end(), waits))
+                std::erase_if(shape.seen, waits);
+        }
     }
 
     double lostOf(const RunObservation& run) const { return m_lost.at({run.loader, run.threads}); }
@@ -164,8 +171,19 @@ private:
         return alone / (1 - s.ops->besideReads * lostOf(*s.run));
     }
 
-    /// What reads take away from ops beside them, from shapes that were seen both ways.
+    /// The share of its speed that something loses of which, in one run, `alone` were less beside
+    /// something else than `beside` were: time * (1 - lost * share) is the same of both.
+    static Weighted lostBetween(
+        double aloneNs, double aloneShare, double besideNs, double besideShare, double weight) {
+        const double apart = besideNs * besideShare - aloneNs * aloneShare;
+        return {apart > 0 ? (besideNs - aloneNs) / apart : 0, apart > 0 ? weight : 0};
+    }
+
+    /// What reads take away from ops beside them: of shapes that a run shows both ways, since runs
+    /// differ by more; else of all runs together.
     void fitLosses() {
+        if (m_pairedOps.empty())
+            pairOps();
         std::map<LoaderKey, std::vector<Weighted>> lost;
         for (const Shape& shape : m_shapes)
             for (const Seen& s : shape.seen) {
@@ -175,8 +193,46 @@ private:
                 lost[{s.run->loader, s.run->threads}].push_back(
                     {(1 - alone / s.ops->ns) / s.ops->besideReads, s.ops->totalNs});
             }
-        for (const auto& [key, values] : lost)
-            m_lost[key] = std::clamp(weightedMedian(values), 0.0, kMostLost);
+        for (const auto& [key, values] : lost) {
+            const auto paired = m_pairedOps.find(key);
+            m_lost[key] = std::clamp(
+                weightedMedian(paired == m_pairedOps.end() ? values : paired->second), 0.0,
+                kMostLost);
+        }
+    }
+
+    void pairOps() {
+        for (const Shape& shape : m_shapes)
+            for (const Seen& alone : shape.seen)
+                for (const Seen& beside : shape.seen) {
+                    const Ops &a = *alone.ops, &b = *beside.ops;
+                    if (alone.run != beside.run || a.besideReads >= kAlone ||
+                        b.besideReads < 2 * kAlone)
+                        continue;
+                    const auto weight = static_cast<double>(std::min(a.count, b.count));
+                    m_pairedOps[{alone.run->loader, alone.run->threads}].push_back(
+                        lostBetween(a.ns, a.besideReads, b.ns, b.besideReads, weight));
+                }
+    }
+
+    /// The same of reads beside ops; none where no run shows them both ways.
+    std::optional<double> pairedReads(const LoaderKey& key) const {
+        constexpr double kApart = 0.1;
+        std::vector<Weighted> lost;
+        for (const RunObservation* run : m_runs)
+            for (const Reads& a : run->reads)
+                for (const Reads& b : run->reads) {
+                    if (LoaderKey(run->loader, run->threads) != key || run->isThrottled ||
+                        a.intoFresh || b.intoFresh || a.bytes != b.bytes ||
+                        a.extents != b.extents || b.besideOps - a.besideOps < kApart)
+                        continue;
+                    const double weight =
+                        static_cast<double>(std::min(a.count, b.count)) * (a.ns + b.ns);
+                    lost.push_back(lostBetween(a.ns, a.besideOps, b.ns, b.besideOps, weight));
+                }
+        if (lost.empty())
+            return std::nullopt;
+        return std::clamp(weightedMedian(lost), 0.0, kMostLost);
     }
 
     /// Medians of many ops add up to less than a run takes on a machine that others disturb: what
@@ -236,8 +292,20 @@ private:
         return all;
     }
 
+    /// What an extent may cost beside its bytes. Shards of a run are of few sizes, so that anything
+    /// else that tells them apart (where in the page cache they lie) looks like a cost of requests:
+    /// it is held to what the probe has seen of small ones.
+    double mostRequestNs(Loader loader) const {
+        constexpr double kMore = 3;
+        const bool past = loader == Loader::Direct || loader == Loader::Uring;
+        return kMore * m_prior.requestNs(
+                           past ? plan::ReadPath::Direct : plan::ReadPath::Cached,
+                           base::Bytes(plan::kPage));
+    }
+
     /// time * (1 - lost * beside) = requestNs * extents + bytes / rate, by relative least squares.
-    static std::pair<double, double> line(const std::vector<const Reads*>& reads, double lost) {
+    static std::pair<double, double>
+    line(const std::vector<const Reads*>& reads, double lost, double mostRequestNs) {
         double nn = 0, nb = 0, bb = 0, ny = 0, by = 0;
         for (const Reads* r : reads) {
             const double y = r->ns * (1 - lost * r->besideOps);
@@ -250,11 +318,8 @@ private:
         }
         const double det = nn * bb - nb * nb;
         double request = det > 1e-9 * nn * bb ? (ny * bb - by * nb) / det : 0;
-        double perByte = det > 1e-9 * nn * bb ? (nn * by - nb * ny) / det : by / bb;
-        if (request < 0) { // all of it is in the bytes
-            request = 0;
-            perByte = by / bb;
-        }
+        request = std::clamp(request, 0.0, mostRequestNs);
+        double perByte = (by - request * nb) / bb; // the rest is in the bytes
         if (perByte <= 0) {
             request = 0;
             perByte = by / bb;
@@ -275,6 +340,34 @@ private:
         return off;
     }
 
+    /// As runs show both ways; else as all runs together are explained with the least error; and
+    /// where all reads were alone, or none, as with another number of threads.
+    double readLoss(const LoaderKey& key, const std::vector<const Reads*>& reads) const {
+        if (const auto paired = pairedReads(key))
+            return *paired;
+        constexpr double kStep = 0.05, kApart = 0.1;
+        const auto [alone, beside] = std::minmax_element(
+            reads.begin(), reads.end(),
+            [](const Reads* a, const Reads* b) { return a->besideOps < b->besideOps; });
+        if ((*beside)->besideOps - (*alone)->besideOps < kApart) {
+            for (const auto& [other, lost] : m_lost)
+                if (other.first == key.first && other != key)
+                    if (const auto paired = pairedReads(other))
+                        return *paired;
+            return 0;
+        }
+        double lost = 0, least = std::numeric_limits<double>::infinity();
+        for (double tried = 0; tried <= kMostLost; tried += kStep) {
+            const double off =
+                errorOf(reads, line(reads, tried, mostRequestNs(key.first)), tried);
+            if (off < least) {
+                least = off;
+                lost = tried;
+            }
+        }
+        return lost;
+    }
+
     std::optional<MeasuredReads> fitReads(const LoaderKey& key, double opsLose) {
         auto reads = readsOf(key, false);
         const auto fresh = readsOf(key, true);
@@ -282,20 +375,8 @@ private:
             reads = fresh;
         if (reads.empty())
             return std::nullopt;
-        // Reads alone and reads beside ops are often of few kinds, which many pairs of a rate and a
-        // loss would explain one by one: what explains them together with the least error counts.
-        constexpr double kStep = 0.05;
-        double lost = 0, least = std::numeric_limits<double>::infinity();
-        std::pair<double, double> found;
-        for (double tried = 0; tried <= kMostLost; tried += kStep) {
-            const auto candidate = line(reads, tried);
-            const double off = errorOf(reads, candidate, tried);
-            if (off < least) {
-                least = off;
-                lost = tried;
-                found = candidate;
-            }
-        }
+        const double lost = readLoss(key, reads);
+        std::pair<double, double> found = line(reads, lost, mostRequestNs(key.first));
         const double level = levelOfReads(key, found, lost);
         found.first *= level;
         found.second *= level;
@@ -306,6 +387,11 @@ private:
         out.bytesPerSecond = kNano / found.second;
         out.computeLoss = opsLose;
         out.readLoss = lost;
+        std::vector<double> releases;
+        for (const RunObservation* run : m_runs)
+            if (LoaderKey(run->loader, run->threads) == key && run->releaseNsPerByte >= 0)
+                releases.push_back(run->releaseNsPerByte);
+        out.releaseNsPerByte = median(releases);
         std::vector<Weighted> freshPerByte;
         for (const Reads* r : fresh)
             freshPerByte.push_back(
@@ -371,6 +457,7 @@ private:
     const Runs& m_runs;
     const plan::BoardProfile& m_prior;
     std::map<LoaderKey, double> m_lost; ///< share of their speed that ops lose
+    std::map<LoaderKey, std::vector<Weighted>> m_pairedOps; ///< the same by each pair
     std::vector<Shape> m_shapes;
     double m_readsOff = 0, m_readsAll = 0;
 };

@@ -45,6 +45,7 @@ struct RunObservation {
     std::vector<Reads> reads;
     double startNs = 0, opGapNs = 0, tokenNs = 0;
     double wakeNs = -1, rowNs = -1; ///< -1: did not happen
+    double releaseNsPerByte = -1;   ///< of shards that were mapped; -1: none was
 };
 
 /// `loader` is the one that was used; `board` what is known so far. BadInput where the trace is not

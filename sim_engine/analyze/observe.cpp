@@ -63,6 +63,8 @@ public:
         ops();
         reads();
         fixedCosts();
+        if (m_run.loader == Loader::Mmap || m_run.loader == Loader::Populate)
+            releases();
         return std::move(m_run);
     }
 
@@ -271,6 +273,27 @@ private:
         m_run.tokenNs = tokens.empty() ? 0 : std::max(0.0, mean(tokens) - m_run.opGapNs);
         m_run.wakeNs = wakes.empty() ? -1 : mean(wakes);
         m_run.rowNs = rows.empty() ? -1 : mean(rows);
+    }
+
+    /// An eviction is told when the pages are unmapped: what has passed on the compute lane until
+    /// then, and was no wait for a read, is what that took.
+    void releases() {
+        Overlap moving(m_moving);
+        double time = 0, bytes = 0, lastEnd = -1;
+        for (const Event& e : m_trace.events) {
+            if (e.lane != Lane::Compute)
+                continue;
+            const auto now = static_cast<double>(e.t_ns);
+            if (e.kind == EventKind::Evict && lastEnd >= 0) {
+                time += now - lastEnd - moving.of(lastEnd, now);
+                bytes += m_plan.shards[e.id].held.real();
+            }
+            const bool lasts = e.kind == EventKind::Compute || e.kind == EventKind::Stall ||
+                               e.kind == EventKind::Read;
+            lastEnd = now + (lasts ? static_cast<double>(e.a) : 0);
+        }
+        if (bytes > 0)
+            m_run.releaseNsPerByte = std::max(0.0, time) / bytes;
     }
 
     const trace::Trace& m_trace;

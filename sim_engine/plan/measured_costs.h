@@ -65,6 +65,7 @@ struct MeasuredReads {
     double freshBytesPerSecond = 0; ///< into memory that nothing has touched before; 0: the same
     double computeLoss = 0;         ///< share of its speed that compute loses while it is read
     double readLoss = 0;            ///< share of their speed that reads lose while ops compute
+    double releaseNsPerByte = 0;    ///< unmapping what a loader has mapped, for its pages
     double residual = 0;
     std::int64_t samples = 0;
 };

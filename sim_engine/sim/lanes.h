@@ -58,6 +58,12 @@ public:
             finishHead(done);
         return waits;
     }
+    /// Waits until the read that is under way, whichever it is, moves no more bytes.
+    template <typename Done>
+    void awaitMoving(Done&& done) {
+        if (m_head < m_queue.size())
+            pause(m_queue[m_head].left, done);
+    }
     template <typename Done>
     void drain(Done&& done) {
         while (m_head < m_queue.size())

@@ -102,7 +102,9 @@ double ReadCosts::touchNsPerByte(bool isFirst) const {
     if (m_loader != Loader::Mmap)
         return 0;
     if (m_cache != CacheUse::Nothing && (m_isWarm || !isFirst))
-        return m_board.minorFaultNs.value_or(m_board.pageFaultNs) / plan::kPage;
+        return std::max(
+            0.0, m_board.minorFaultNs.value_or(m_board.pageFaultNs) / plan::kPage -
+                     releaseNsPerByte());
     return kNano / m_board.mappedBytesPerSecond.value_or(m_board.readBytesPerSecond);
 }
 

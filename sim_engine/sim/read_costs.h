@@ -35,6 +35,13 @@ public:
     /// Touching pages of a lazy map for the first time after the first or a later load, ns a byte;
     /// 0 for other loaders.
     double touchNsPerByte(bool isFirst) const;
+    /// Unmapping a byte that a loader has mapped; 0 for loaders that map nothing. A profile that no
+    /// runs were fitted to has it in what touching costs.
+    double releaseNsPerByte() const { return m_measured ? m_measured->releaseNsPerByte : 0; }
+    /// Nobody unmaps while a read moves pages: both change the same list of maps.
+    bool maps() const {
+        return m_loader == plan::Loader::Mmap || m_loader == plan::Loader::Populate;
+    }
     double rowNs(base::Bytes row) const;
     /// Shares of their speed that ops and reads keep beside each other.
     double opShare() const { return m_opShare; }

@@ -56,6 +56,10 @@ public:
     }
     void evict(base::ShardId id, const plan::Block&) {
         m_lanes.await(id, told()); // as the engine does: a read ahead may be under way
+        if (!m_reads.maps())
+            return;
+        m_lanes.awaitMoving(told());
+        m_lanes.pause(m_reads.releaseNsPerByte() * m_plan.shard(id).held.real(), told());
     }
     void readRows(const model::Op& op, const plan::OpContext& c) {
         double time = 0;

@@ -31,8 +31,9 @@ BoardProfile truth() {
     board.measured.wakeNs = 9'000;
     board.measured.rowNs = 3'000;
     board.measured.reads = {
-        {Loader::Pread, 2, 20'000, 2.5e9, 1.2e9, 0.3, 0.2, 0, 1},
-        {Loader::Direct, 2, 90'000, 0.8e9, 0, 0.05, 0.1, 0, 1}};
+        {Loader::Pread, 2, 20'000, 2.5e9, 1.2e9, 0.3, 0.2, 0, 0, 1},
+        {Loader::Direct, 2, 90'000, 0.8e9, 0, 0.05, 0.1, 0, 0, 1},
+        {Loader::Populate, 2, 15'000, 3e9, 2e9, 0.1, 0.2, 0.05, 0, 1}};
     return board;
 }
 
@@ -83,7 +84,10 @@ std::vector<RunConfig> learned() {
         configOf({{"budget_bytes", "60MiB"}}),
         configOf({{"budget_bytes", "60MiB"}, {"loader", "direct"}}),
         configOf({{"pin", "none"}, {"loader", "direct"}, {"slots", "1"}}),
-        configOf({{"pin", "none"}, {"loader", "direct"}, {"decoder_shard", "sublayer"}})};
+        configOf({{"pin", "none"}, {"loader", "direct"}, {"decoder_shard", "sublayer"}}),
+        configOf({{"pin", "none"}, {"loader", "populate"}}),
+        configOf({{"pin", "none"}, {"loader", "populate"}, {"slots", "1"}}),
+        configOf({{"budget_bytes", "60MiB"}, {"loader", "populate"}})};
 }
 
 analyze::Fit fitted() {
@@ -131,6 +135,9 @@ private slots:
             QVERIFY2(
                 std::abs(found->readLoss - exact.readLoss) < 0.08,
                 qPrintable(QString::number(found->readLoss)));
+            QVERIFY2(
+                std::abs(found->releaseNsPerByte - exact.releaseNsPerByte) < 0.005,
+                qPrintable(QString::number(found->releaseNsPerByte)));
         }
         const plan::MeasuredCosts& exact = truth().measured;
         QVERIFY(isNear(board.measured.startNs, exact.startNs, 0.01));
@@ -171,6 +178,10 @@ private slots:
                                            << "sublayer"
                                            << "direct"
                                            << "none";
+        QTest::newRow("populated maps") << "50MiB"
+                                        << "2"
+                                        << "populate"
+                                        << "none";
         QTest::newRow("slow storage") << "55MiB"
                                       << "2"
                                       << "pread"
