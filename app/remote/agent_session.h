@@ -43,6 +43,7 @@ public:
     void start();
     bool isReady() const { return m_ready; }
     bool hasEnded() const { return m_ended; }
+    bool isDistrusted() const { return m_transport->isDistrusted(); }
     QString target() const { return m_transport->target(); }
     /// How the agent calls a file of this machine that its transport brought.
     QString pathThere(const QString& file) const { return m_transport->pathThere(file); }

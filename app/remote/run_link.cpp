@@ -122,7 +122,7 @@ void RunLink::loseSession(const std::optional<Error>& why) {
     const bool neverCame = m_runId.empty();
     if (!m_lost && !neverCame)
         m_sinceLoss.start();
-    if (neverCame || m_sinceLoss.elapsed() >= m_patience.count())
+    if (neverCame || m_session->isDistrusted() || m_sinceLoss.elapsed() >= m_patience.count())
         return finish(why.value_or(
             Error{ErrorCode::Failed, "the agent ended before the run did", "run", "run it again"}));
     releaseSession();

@@ -33,6 +33,8 @@ public:
     virtual void bring(const QStringList&) {}
     /// How the other side calls a file that was brought.
     virtual QString pathThere(const QString& file) const { return file; }
+    /// Whether it ended because the other side is not who it was: to try again is of no use.
+    virtual bool isDistrusted() const { return false; }
 
 signals:
     /// A word for the status line while it opens: "uploading base.en.bin: 42 %".

@@ -2,21 +2,24 @@
 // The agent's side of the protocol, on standard input and output; no port is ever opened.
 // Requests are control frames {"id", "request": NAME, ..}. Each is answered by {"id", "reply"} or
 // {"id", "error"}:
-//   hello                                     {"version", "protocol", "pid", "monotonic_ns",
-//   "wall_ms"} inspect {"model"}   probe {"folder"}   doctor {"folder", "model", "config"} run
-//   {"model", "audio", "config", ..}      answered by {"id", "result"} when the run is over. Its
-//                                             {"run"}, {"note"}, {"text"} and event frames come
-//                                             before. It ends with the link.
-//   run {.., "spool": true, "limit_s"}        answered at once by {"run_id"}. The run is a process
-//   of
-//                                             its own, which goes on when the link drops, and stops
-//                                             after limit_s seconds. Its stream, which ends with a
-//                                             {"result"} or {"error"} without id, is handed over.
-//   attach {"run_id", "from"}                 hands it over from a byte on: the sum of the sizes of
-//                                             the run's frames that were received so far.
-//   runs                                      {"runs": [{"run_id", "bytes", "alive",
-//   "changed_at"}]} forget {"run_id"}                         what was fetched whole is removed.
-//   stop                                      ends the run of this link.
+//   hello
+//     {"version", "protocol", "pid", "monotonic_ns", "wall_ms"}
+//   inspect {"model"}, probe {"folder"}, doctor {"folder", "model", "config"}
+//   run {"model", "audio", "config", ..}
+//     {"id", "result"} when the run is over. Its {"run"}, {"note"}, {"text"} and event frames come
+//     before. It ends with the link.
+//   run {.., "spool": true, "limit_s"}
+//     {"run_id"} at once. The run is a process of its own, which goes on when the link drops, and
+//     stops after limit_s seconds. Its stream, which ends with a {"result"} or {"error"} without
+//     id, is handed over.
+//   attach {"run_id", "from"}
+//     hands it over from a byte on: the sum of the sizes of the run's frames received so far.
+//   runs
+//     {"runs": [{"run_id", "bytes", "alive", "changed_at"}]}
+//   forget {"run_id"}
+//     what was fetched whole is removed.
+//   stop
+//     ends the run of this link.
 // Runs that nobody fetches are removed after a week.
 #include <array>
 #include <atomic>

@@ -3,12 +3,15 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+
+#include "device_agent/agent/verbs.h"
 
 namespace shardscope::agent {
 namespace {
@@ -33,8 +36,8 @@ struct Pipe {
     }
 };
 
-/// In the child, after fork(): nothing here may allocate.
-[[noreturn]] void becomeRun(const char* path, const Pipe& in, const Pipe& out, const Pipe& err) {
+/// In the child, after fork(): nothing may allocate before another program has begun.
+[[noreturn]] void becomeRun(const char* path, Pipe& in, Pipe& out, Pipe& err) {
     ::setsid();
     // A child of a child: nobody has to wait for it, and it is no session leader.
     if (::fork() != 0)
@@ -43,7 +46,17 @@ struct Pipe {
     ::dup2(out.ends[1], STDOUT_FILENO);
     ::dup2(err.ends[1], STDERR_FILENO);
     ::execl("/proc/self/exe", "shardscope-agent", "spool", path, static_cast<char*>(nullptr));
-    ::_exit(127);
+    // A board without /proc, or under an emulator that starts no programs: this process performs
+    // the run. The ends of the other side would have gone with the program.
+    for (Pipe* pipe : {&in, &out, &err})
+        for (const int end : {0, 1})
+            pipe->closeEnd(end);
+    const std::array<std::string, 1> words{path};
+    const Result<int> status = spoolVerb(words);
+    if (!status)
+        std::fprintf(stderr, "shardscope-agent: %s\n", status.error().line().c_str());
+    std::fflush(nullptr);
+    ::_exit(status ? *status : static_cast<int>(status.error().code));
 }
 
 bool writeAll(int fd, std::string_view text) {

@@ -12,6 +12,9 @@
 #include <QFile>
 #include <QFileInfo>
 
+#include "app/remote/ssh/ssh_connect.h"
+#include "app/remote/ssh/ssh_login.h"
+
 namespace shardscope::testing {
 
 namespace {
@@ -195,6 +198,19 @@ app::SshOptions SshServer::options() const {
 
 app::SshTarget SshServer::target() const {
     return {user(), QStringLiteral("127.0.0.1"), m_port};
+}
+
+base::Result<std::unique_ptr<app::SshLink>> connectBoard(
+    const app::SshRoute& route, const app::SshOptions& options, app::SshQuestions& questions,
+    std::shared_ptr<app::Wake> wake) {
+    auto link = app::openLink(route, options, std::move(wake));
+    if (!link)
+        return link;
+    if (auto trusted = app::trustHost(**link, route, options, questions); !trusted)
+        return trusted.error();
+    if (auto entered = app::logIn(**link, route, options, questions); !entered)
+        return entered.error();
+    return link;
 }
 
 QList<pid_t> processesBelow(pid_t parent) {

@@ -5,6 +5,8 @@
 #include <QStringList>
 #include <QTemporaryDir>
 
+#include "app/remote/ssh/questions.h"
+#include "app/remote/ssh/ssh_link.h"
 #include "app/remote/ssh/ssh_options.h"
 
 namespace shardscope::testing {
@@ -61,6 +63,11 @@ private:
     QProcess m_process;
     quint16 m_port = 0;
 };
+
+/// Connects, believes the host, logs in.
+base::Result<std::unique_ptr<app::SshLink>> connectBoard(
+    const app::SshRoute& route, const app::SshOptions& options, app::SshQuestions& questions,
+    std::shared_ptr<app::Wake> wake);
 
 /// Processes below `parent`, the deepest first.
 QList<pid_t> processesBelow(pid_t parent);

@@ -82,7 +82,7 @@ class TestSshBoard : public QObject {
     }
     void connectAgain() {
         m_wake = std::make_shared<Wake>();
-        auto link = connectBoard(
+        auto link = testing::connectBoard(
             *resolveRoute(m_server->target(), m_options), m_options, m_questions, m_wake);
         QVERIFY2(link.ok(), link ? "" : link.error().line().c_str());
         m_link = std::move(*link);

@@ -38,7 +38,7 @@ class TestSshLink : public QObject {
         auto route = resolveRoute(m_server->target(), m_options);
         if (!route)
             return route.error();
-        return connectBoard(*route, m_options, m_questions, m_wake);
+        return testing::connectBoard(*route, m_options, m_questions, m_wake);
     }
     /// The error of a connection that must fail.
     base::Error refusal() {
@@ -283,7 +283,7 @@ private slots:
         auto route = resolveRoute({"u", "no-such-host.invalid", 22}, m_options);
         m_options.connecting = 3s;
         QCOMPARE(
-            connectBoard(*route, m_options, m_questions, m_wake).error().code,
+            testing::connectBoard(*route, m_options, m_questions, m_wake).error().code,
             ErrorCode::Connection);
     }
     void aServerThatIsSilentIsGivenUp() {

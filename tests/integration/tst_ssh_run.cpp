@@ -160,6 +160,21 @@ private slots:
         QCOMPARE(content->trace().dropped, std::uint64_t{0});
     }
 
+    void nobodyWithAnotherKeyIsGoneBackTo() {
+        QProcess process;
+        beginSlowRun(process);
+        m_server->stop();
+        for (const char* half : {"host_ed25519", "host_ed25519.pub"})
+            QVERIFY(QFile::remove(m_server->path(half)));
+        QVERIFY2(m_server->start(), m_server->said().constData());
+        QVERIFY(process.waitForFinished(30000));
+        QCOMPARE(process.exitCode(), 6);
+        const QByteArray line = process.readAllStandardError();
+        QVERIFY2(line.contains("CHANGED"), line.constData());
+        for (const pid_t left : m_server->processesOf(" spool "))
+            ::kill(left, SIGKILL);
+    }
+
     void aBoardIsAddedTestedAndUsedByItsName() {
         const QByteArray steps = output(
             {"boards", "add", "bench", m_server->address(), "--identity", m_server->userKey(),

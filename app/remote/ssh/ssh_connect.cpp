@@ -2,7 +2,6 @@
 #include "app/remote/ssh/ssh_connect.h"
 
 #include "app/remote/ssh/known_hosts.h"
-#include "app/remote/ssh/ssh_login.h"
 
 namespace shardscope::app {
 
@@ -94,19 +93,6 @@ Result<QString> trustHost(
     if (Status status = rememberHost(options.ownHosts, route.host, route.port, key); !status)
         return status.error();
     return line + QStringLiteral(", new");
-}
-
-Result<std::unique_ptr<SshLink>> connectBoard(
-    const SshRoute& route, const SshOptions& options, SshQuestions& questions,
-    std::shared_ptr<Wake> wake) {
-    auto link = openLink(route, options, std::move(wake));
-    if (!link)
-        return link;
-    if (auto trusted = trustHost(**link, route, options, questions); !trusted)
-        return trusted.error();
-    if (auto entered = logIn(**link, route, options, questions); !entered)
-        return entered.error();
-    return link;
 }
 
 } // namespace shardscope::app

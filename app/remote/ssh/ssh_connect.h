@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From an address to a connection that is logged in: connect, trust, login. Worker threads.
+// From an address to a connection with somebody who is known; ssh_login.h follows. Worker threads.
 #pragma once
 
 #include "app/remote/ssh/questions.h"
@@ -17,10 +17,5 @@ openLink(const SshRoute& route, const SshOptions& options, std::shared_ptr<Wake>
 /// it. Connection error that shows the fingerprints.
 base::Result<QString>
 trustHost(SshLink& link, const SshRoute& route, const SshOptions& options, SshQuestions& questions);
-
-/// All three.
-base::Result<std::unique_ptr<SshLink>> connectBoard(
-    const SshRoute& route, const SshOptions& options, SshQuestions& questions,
-    std::shared_ptr<Wake> wake);
 
 } // namespace shardscope::app

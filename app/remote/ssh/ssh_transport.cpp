@@ -9,6 +9,7 @@
 #include "app/remote/ssh/board_upload.h"
 #include "app/remote/ssh/file_hash.h"
 #include "app/remote/ssh/ssh_connect.h"
+#include "app/remote/ssh/ssh_login.h"
 
 namespace shardscope::app {
 
@@ -118,9 +119,15 @@ std::optional<Error> SshTransport::work() {
     if (!route)
         return route.error();
     note(tr("connecting to %1").arg(route->name()));
-    auto link = connectBoard(*route, m_options, m_questions, m_wake);
+    auto link = openLink(*route, m_options, m_wake);
     if (!link)
         return link.error();
+    if (auto trusted = trustHost(**link, *route, m_options, m_questions); !trusted) {
+        m_distrusted = true;
+        return trusted.error();
+    }
+    if (auto entered = logIn(**link, *route, m_options, m_questions); !entered)
+        return entered.error();
     Status status = serve(**link);
     return status ? std::nullopt : std::optional(status.error());
 }

@@ -37,6 +37,7 @@ public:
     void write(const QByteArray& bytes) override;
     void stop() override;
     QString target() const override { return m_target.text(); }
+    bool isDistrusted() const override { return m_distrusted; }
 
 private:
     struct Arrival {
@@ -61,6 +62,7 @@ private:
     std::thread m_worker;
     QTimer m_patience;               ///< between asking the agent to end and cutting the connection
     std::atomic<bool> m_done{false}; ///< the worker has nothing left to do
+    std::atomic<bool> m_distrusted{false};
     bool m_open = false;
     bool m_stopping = false;
     bool m_closed = false;
