@@ -5,6 +5,7 @@
 #include <QFileInfo>
 
 #include "app/cli/interrupt.h"
+#include "app/cli/run_headless.h"
 #include "app/cli/ssh_flags.h"
 #include "app/cli/terminal.h"
 #include "app/remote/agent_session.h"
@@ -281,6 +282,44 @@ int examineBoard(const QString& name, RunStore& store, const base::Args& args) {
         printJson(*answer);
     else
         printFindings(*answer);
+    return 0;
+}
+
+int fetchRuns(const QString& name, RunStore& store, const base::Args& args) {
+    auto board = reachBoard(name, store, args);
+    if (!board)
+        return fail(board.error());
+    auto way = wayTo(name, store, args);
+    if (!way)
+        return fail(way.error());
+    auto answer = ask(
+        *board, "runs", [](const SshTransport&) { return Json::object(); }, kExamining);
+    if (!answer)
+        return fail(answer.error());
+    std::size_t fetched = 0, alive = 0;
+    if (const auto runs = answer->find("runs"); runs != answer->end() && runs->is_array())
+        for (const Json& run : *runs) {
+            if (run.is_object() && run.value("alive", Json()) == true) {
+                ++alive;
+                continue;
+            }
+            RunOrder order;
+            order.board = name;
+            order.spooled = textAt(run, "run_id");
+            RunDocument document;
+            const auto broken = runToEnd(&store, order, document, *way);
+            clearPhase();
+            if (document.uuid().isEmpty() && broken)
+                return fail(*broken);
+            ++fetched;
+            print(base::formatted(
+                "%s  %s\n", qUtf8Printable(document.uuid().left(8)),
+                qUtf8Printable(document.transcript().simplified().left(60))));
+        }
+    if (fetched == 0)
+        print("No run waits there.\n");
+    if (alive > 0)
+        print(base::formatted("%zu of them still go on.\n", alive));
     return 0;
 }
 

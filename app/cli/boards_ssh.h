@@ -24,6 +24,8 @@ reachBoard(const QString& nameOrAddress, RunStore& store, const base::Args& args
 int addBoard(const QString& name, const QString& address, RunStore& store, const base::Args& args);
 int testBoard(const QString& board, RunStore& store, const base::Args& args);
 int probeBoard(const QString& board, RunStore& store, const base::Args& args);
+/// Runs that a board has kept since nobody fetched them: into the store.
+int fetchRuns(const QString& board, RunStore& store, const base::Args& args);
 int examineBoard(const QString& board, RunStore& store, const base::Args& args);
 int removeBoard(const QString& name, RunStore& store);
 

@@ -133,8 +133,8 @@ int boardsVerb(const Words& words) {
     if (what == "probe" && rest.size() == 1)
         return opened ? probe(store, args->has("--json")) : fail(opened.error());
     const auto word = [&](std::size_t i) { return QString::fromStdString(rest[i]); };
-    const bool ofBoard =
-        what == "add" || what == "test" || what == "probe" || what == "doctor" || what == "remove";
+    const bool ofBoard = what == "add" || what == "test" || what == "probe" || what == "doctor" ||
+                         what == "fetch" || what == "remove";
     if (ofBoard && !opened)
         return fail(opened.error());
     if (what == "add" && rest.size() == 3)
@@ -145,6 +145,8 @@ int boardsVerb(const Words& words) {
         return probeBoard(word(1), *store, *args);
     if (what == "doctor" && rest.size() == 2)
         return examineBoard(word(1), *store, *args);
+    if (what == "fetch" && rest.size() == 2)
+        return fetchRuns(word(1), *store, *args);
     if (what == "remove" && rest.size() == 2)
         return removeBoard(word(1), *store);
     return fail(
@@ -161,6 +163,7 @@ std::string boardsManual() {
            "shardscope boards test BOARD [--json]         connection, key, login, space, agent\n"
            "shardscope boards probe BOARD                 measures it: its profile, by its name\n"
            "shardscope boards doctor BOARD [--model FILE] what would hurt a run there\n"
+           "shardscope boards fetch BOARD                 runs that ended there unwatched\n"
            "shardscope boards remove NAME                 forgets it; runs and profile stay\n\n"
            "Flags:\n" +
            base::flagHelp(flags()) +

@@ -72,6 +72,10 @@ Status RunController::start(const RunOrder& order) {
     if (!profile && m_store)
         if (auto known = m_store->board(emulates ? kLocalBoard : m_order.board); known && *known)
             profile = (*known)->profile;
+    if (!order.spooled.empty()) {
+        startAgent({});
+        return {};
+    }
     const bool measure = !profile && (emulates || m_order.board == kLocalBoard) && m_measures;
     emit phaseChanged(measure ? tr("measuring this machine, once") : tr("reading the audio"));
     const QString folder =
@@ -129,9 +133,6 @@ RunController::OpenTransport RunController::way() const {
 
 void RunController::startAgent(const QString& audio) {
     emit phaseChanged(tr("starting the agent"));
-    // The agent knows not what its storage was measured to do.
-    const plan::RunConfig config =
-        m_order.profile ? plan::withUsefulRead(m_order.config, *m_order.profile) : m_order.config;
     m_link = new RunLink(way(), this);
     if (m_linkPatience)
         m_link->setOutlives(*m_linkPatience);
@@ -139,6 +140,11 @@ void RunController::startAgent(const QString& audio) {
     connect(m_link, &RunLink::lossChanged, this, &RunController::lossChanged);
     connect(m_link, &RunLink::frameArrived, this, &RunController::takeFrame);
     connect(m_link, &RunLink::ended, this, &RunController::finish);
+    if (!m_order.spooled.empty())
+        return m_link->takeUp(m_order.spooled);
+    // The agent knows not what its storage was measured to do.
+    const plan::RunConfig config =
+        m_order.profile ? plan::withUsefulRead(m_order.config, *m_order.profile) : m_order.config;
     m_link->start(
         {{"model", absolutePath(m_order.model).toStdString()},
          {"audio", absolutePath(audio).toStdString()},
@@ -189,7 +195,8 @@ void RunController::keep(const trace::Frame& frame) {
     if (!m_writer) {
         RunRecord record;
         describe(record, m_document->content());
-        record.audio = QFileInfo(m_order.audio).fileName();
+        record.audio = m_order.spooled.empty() ? QFileInfo(m_order.audio).fileName()
+                                               : m_document->audioName();
         if (record.board.isEmpty())
             record.board = m_order.board;
         auto writer = m_store->begin(record);

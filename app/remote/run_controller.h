@@ -23,6 +23,9 @@ struct RunOrder {
     QString model; ///< a file
     QString audio; ///< any audio file
     plan::RunConfig config;
+    /// A run that the agent's machine has kept since nobody fetched it: it is fetched, and model,
+    /// audio and config are its own.
+    std::string spooled;
     /// What the run is predicted with; the local board is measured when it is needed and unknown.
     std::optional<plan::BoardProfile> profile;
 };

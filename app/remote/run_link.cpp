@@ -40,6 +40,12 @@ void RunLink::start(Json request) {
     open();
 }
 
+void RunLink::takeUp(std::string runId) {
+    m_runId = std::move(runId);
+    m_outlives = true;
+    open();
+}
+
 void RunLink::open() {
     auto transport = m_open();
     if (m_runId.empty())
@@ -89,6 +95,7 @@ void RunLink::order() {
             return finish({}); // that was its result
         if (const auto id = answer->find("run_id"); id != answer->end() && id->is_string())
             m_runId = id->get<std::string>();
+        m_wasThere = true;
     });
 }
 
@@ -99,6 +106,7 @@ void RunLink::attach() {
             return loseSession(answer.error()); // no answer in time is no word about the run
         if (!answer)
             return finish(answer.error());
+        m_wasThere = true;
         m_tries = 0;
         m_lost = false;
         emit lossChanged(false);
@@ -119,7 +127,7 @@ void RunLink::take(const trace::Frame& frame) {
 void RunLink::loseSession(const std::optional<Error>& why) {
     if (m_over)
         return;
-    const bool neverCame = m_runId.empty();
+    const bool neverCame = !m_wasThere;
     if (!m_lost && !neverCame)
         m_sinceLoss.start();
     if (neverCame || m_session->isDistrusted() || m_sinceLoss.elapsed() >= m_patience.count())

@@ -32,6 +32,8 @@ public:
     /// Starts; ended() follows. The files named by "model" and "audio" of `request` are those of
     /// this machine.
     void start(Json request);
+    /// The same with a run that waits in the agent's spool, or still goes on there: from its begin.
+    void takeUp(std::string runId);
     /// Asks the agent to end the run; what it had done by then still comes. Ends the connection
     /// where it does not answer. Before the run has begun it ends at once.
     void stop();
@@ -73,6 +75,7 @@ private:
     bool m_outlives = false;
     std::string m_runId;          ///< of a run that outlives its connection
     std::uint64_t m_received = 0; ///< bytes of its whole frames
+    bool m_wasThere = false; ///< the run was seen in the agent
     bool m_lost = false;
     bool m_stopAsked = false;
     bool m_over = false;

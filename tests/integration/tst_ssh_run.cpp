@@ -160,6 +160,24 @@ private slots:
         QCOMPARE(content->trace().dropped, std::uint64_t{0});
     }
 
+    void aRunWhoseDesktopWasKilledIsFetchedLater() {
+        QProcess process;
+        begin(process, {"--pin", "none", "--emulate-read", "20MB/s"});
+        QTRY_VERIFY_WITH_TIMEOUT(recorded() > 0, 60000);
+        process.kill();
+        QVERIFY(process.waitForFinished());
+        QTRY_VERIFY_WITH_TIMEOUT(m_server->processesOf(" spool ").isEmpty(), 60000);
+        const QStringList fetch{
+            "boards", "fetch", m_server->address(), "--identity", m_server->userKey()};
+        const QByteArray told = output(fetch);
+        QVERIFY2(told.contains(kText.toUtf8()), told.constData());
+        const QJsonObject run = lastRun();
+        QCOMPARE(run["state"].toString(), QString("done"));
+        QCOMPARE(run["text"].toString().trimmed(), kText);
+        QCOMPARE(run["board"].toString(), m_server->address());
+        QVERIFY(QDir(m_server->path("board/shardscope/runs")).isEmpty());
+        QVERIFY(output(fetch).contains("No run waits"));
+    }
     void nobodyWithAnotherKeyIsGoneBackTo() {
         QProcess process;
         beginSlowRun(process);
