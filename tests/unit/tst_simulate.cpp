@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 
-#include "plan_fixtures.h"
 #include "sim_engine/analyze/summary.h"
 #include "sim_engine/plan/closing.h"
-#include "sim_engine/plan/knobs.h"
 #include "sim_engine/sim/simulate.h"
+#include "tight_runs.h"
 
 using namespace shardscope;
 using base::Bytes;
@@ -14,21 +13,13 @@ using plan::Plan;
 using plan::RunConfig;
 using plan::Step;
 using plan::StepKind;
+using test::kBoards;
+using test::tight;
 using trace::Event;
 using trace::EventKind;
 using trace::Lane;
 
 namespace {
-
-const char* const kBoards[] = {"v851s-512m-nand", "rk3588-16g-emmc", "rk3588-16g-nvme"};
-
-RunConfig tight(const char* budget = "40MiB") {
-    RunConfig config;
-    config.maxTokens = 20;
-    if (!plan::setKnob(config, "--budget", budget))
-        qFatal("no budget");
-    return config;
-}
 
 std::int64_t count(const trace::Trace& trace, EventKind kind) {
     return std::count_if(
@@ -56,20 +47,6 @@ std::int64_t bytesOfSteps(const Plan& p, std::int32_t windows, std::int32_t toke
     return sum;
 }
 
-/// The board with storage of another speed, by every way of reading.
-BoardProfile withReads(BoardProfile board, double bytesPerSecond, double latencyNs) {
-    board.readBytesPerSecond = bytesPerSecond;
-    board.readLatencyNs = latencyNs;
-    board.mappedBytesPerSecond = board.populatedBytesPerSecond = bytesPerSecond;
-    board.reads.clear();
-    plan::fillDerived(board);
-    return board;
-}
-
-double totalMs(const Plan& p, const BoardProfile& board, sim::Workload workload = {}) {
-    return analyze::summarise(sim::simulate(p, board, workload)).totalMs;
-}
-
 } // namespace
 
 class TestSimulate : public QObject {
@@ -84,16 +61,6 @@ private slots:
     void pinsOfTheRunAreReadOnce();
     void tokensOfAWindowEndAtThePlan();
     void whatFitsReadsNothingWhileDecoding();
-    void aLargerBudgetIsNeverSlower_data();
-    void aLargerBudgetIsNeverSlower();
-    void aSlowerDeviceIsNeverFaster();
-    void opsLoseToReadsOnlyWhileBytesMove();
-    void readsThroughThePageCacheDependOnMemory_data();
-    void readsThroughThePageCacheDependOnMemory();
-    void theFrontEndTakesTheSoundThatThereIs();
-    void measuredOpsAndReadsGoBeforeRates();
-    void moreSlotsHideReads();
-    void threadsHelpAsFarAsThereAreCores();
     void everyLoaderReadsTheSameBytes();
     void beamsGoThroughOnePassOfTheWeights();
 };
@@ -271,207 +238,6 @@ void TestSimulate::whatFitsReadsNothingWhileDecoding() {
         QVERIFY(!isRead || !decodes);
         QVERIFY(e.kind != EventKind::Load || window == 0);
     }
-}
-
-void TestSimulate::aLargerBudgetIsNeverSlower_data() {
-    QTest::addColumn<QString>("name");
-    for (const char* name : {"sample", "tiny.en", "base", "small", "large-v3"})
-        QTest::newRow(name) << name;
-}
-
-void TestSimulate::aLargerBudgetIsNeverSlower() {
-    QFETCH(QString, name);
-    const auto card = test::card(name.toStdString());
-    test::Draw draw(13);
-    for (int i = 0; i < (name == "large-v3" ? 6 : 16); ++i) {
-        RunConfig config = draw.config();
-        config.maxTokens = draw.of({3, 24, 60});
-        if (config.policy == plan::Policy::Random)
-            config.policy = plan::Policy::Pin; // of chance no order can be asked
-        const std::int64_t least = test::streamingPeak(card, config).value;
-        const std::int64_t whole = test::wholePeak(card, config).value;
-        std::vector<Plan> plans;
-        for (std::int64_t k = 0; k <= 16 && whole > least; ++k) {
-            config.budget = Bytes(least + (whole - least) * k / 16);
-            plans.push_back(test::planned(card, config));
-        }
-        const std::int32_t windows = 1 + draw.below(3);
-        for (const char* boardName : kBoards)
-            for (const double speed : {0.0, 5e6, 50e6, 400e6, 6e9}) {
-                BoardProfile board = test::board(boardName);
-                if (speed > 0)
-                    board = withReads(board, speed, board.readLatencyNs);
-                // Reads that begin earlier cost the ops beside them something.
-                const double slack = 1.01;
-                double before = 0;
-                for (std::size_t k = 0; k < plans.size(); ++k) {
-                    const double now = totalMs(plans[k], board, {0, windows});
-                    std::string flags;
-                    for (const plan::Knob& knob : plan::knobs())
-                        if (knob.print(plans[k].config) != knob.print(RunConfig()))
-                            flags +=
-                                std::string(knob.flag) + " " + knob.print(plans[k].config) + " ";
-                    QVERIFY2(
-                        k == 0 || now <= before * slack,
-                        qPrintable(
-                            QStringLiteral("%1, %2 B/s, %3 windows, budget %4: %5 after %6 ms; %7")
-                                .arg(QLatin1String(boardName))
-                                .arg(board.readBytesPerSecond)
-                                .arg(windows)
-                                .arg(k)
-                                .arg(now)
-                                .arg(before)
-                                .arg(QString::fromStdString(flags))));
-                    before = now;
-                }
-            }
-    }
-}
-
-void TestSimulate::aSlowerDeviceIsNeverFaster() {
-    const Plan p = test::planned(test::card("tiny.en"), tight());
-    BoardProfile board = test::board("rk3588-16g-nvme");
-    board.overlap = 0;
-    board.overlapDirect = 0;
-    double before = 0;
-    for (const double speed : {8e9, 2e9, 3e8, 5e7, 5e6}) {
-        const double now = totalMs(p, withReads(board, speed, 0));
-        QVERIFY(now >= before);
-        before = now;
-        // A throttle of the same speed takes the same time.
-        RunConfig throttled = tight();
-        throttled.emulateRead = Bytes(static_cast<std::int64_t>(speed));
-        const double slowed =
-            totalMs(test::planned(test::card("tiny.en"), throttled), withReads(board, 1e12, 0));
-        QVERIFY2(std::abs(slowed - now) < now * 1e-2, qPrintable(QString::number(slowed / now)));
-    }
-}
-
-/// Reads that a throttle holds back move no bytes most of the time: ops lose nothing to them then.
-void TestSimulate::opsLoseToReadsOnlyWhileBytesMove() {
-    RunConfig config = tight();
-    config.loader = plan::Loader::Pread;
-    config.emulateRead = Bytes(5'000'000);
-    const Plan p = test::planned(test::card("tiny.en"), config);
-    const auto computed = [&](double overlap) {
-        BoardProfile board = test::board("rk3588-16g-nvme");
-        board.overlap = overlap;
-        board.source = "probe";
-        std::uint64_t sum = 0;
-        for (const Event& e : sim::simulate(p, withReads(board, 5e9, 0)).events)
-            sum += e.kind == EventKind::Compute ? e.a : 0;
-        return static_cast<double>(sum);
-    };
-    QVERIFY(computed(1) > computed(0));
-    QVERIFY2(
-        computed(1) < 1.05 * computed(0), qPrintable(QString::number(computed(1) / computed(0))));
-}
-
-/// What fits beside the arena stays in the page cache; what does not comes from the device again.
-void TestSimulate::readsThroughThePageCacheDependOnMemory_data() {
-    QTest::addColumn<QString>("loader");
-    for (const char* loader : {"pread", "mmap", "populate"})
-        QTest::newRow(loader) << loader;
-}
-
-void TestSimulate::readsThroughThePageCacheDependOnMemory() {
-    QFETCH(QString, loader);
-    RunConfig config = tight("32MiB");
-    QVERIFY(plan::setKnob(config, "--loader", loader.toStdString()).ok());
-    const Plan p = test::planned(test::card("tiny.en"), config);
-    BoardProfile board = withReads(test::board("rk3588-16g-emmc"), 2e8, 1e5);
-    const auto perToken = [&] {
-        return analyze::summarise(sim::simulate(p, board)).decodeMsPerToken;
-    };
-    const double roomy = perToken();
-    board.machine.cgroupLimit = base::mebibytes(48);
-    const double narrow = perToken();
-    // 200 MB/s against memory.
-    QVERIFY2(narrow > 3 * roomy, qPrintable(QStringLiteral("%1 %2").arg(narrow).arg(roomy)));
-    QVERIFY(narrow > 0.8e3 * p.streamedPerToken.real() / 2e8);
-    board.machine.cgroupLimit = base::mebibytes(512);
-    QCOMPARE(perToken(), roomy);
-}
-
-void TestSimulate::theFrontEndTakesTheSoundThatThereIs() {
-    RunConfig config;
-    config.maxTokens = 3;
-    const Plan p = test::planned(test::card("tiny.en"), config);
-    const auto mel = [&](double seconds, std::int32_t windows) {
-        return analyze::summarise(sim::simulate(p, test::board(), {1, windows, seconds})).melMs;
-    };
-    const double whole = mel(0, 1);
-    QVERIFY(std::abs(mel(30, 1) - whole) < 1e-3);
-    QVERIFY(std::abs(mel(10, 1) - whole / 3) < whole * 0.2);
-    QVERIFY(std::abs(mel(45, 2) - whole * 1.5) < whole * 0.2); // beside other reads
-}
-
-/// What runs have shown of an op's very shape is what it takes.
-void TestSimulate::measuredOpsAndReadsGoBeforeRates() {
-    RunConfig config = tight();
-    config.loader = plan::Loader::Pread;
-    config.threads = 2;
-    const Plan p = test::planned(test::card("tiny.en"), config);
-    const auto keys = plan::kernelsOf(p);
-    const model::Op* out = nullptr;
-    BoardProfile board = test::board();
-    for (std::size_t i = 0; i < p.graph->ops.size(); ++i)
-        if (p.graph->ops[i].name == "decoder.1.self.out") {
-            out = &p.graph->ops[i];
-            for (const auto source : {plan::WeightSource::Resident, plan::WeightSource::Copied}) {
-                plan::MeasuredOp op;
-                op.shape = {keys[i], source, 2, 1, out->cost.flops, 0, 0};
-                for (const model::WeightUse& use : out->weights)
-                    op.shape.weightBytes +=
-                        (p.card->tensor(use.tensor).bytesPerRow() * use.rowCount).real();
-                op.ns = 123456;
-                board.measured.ops.push_back(op);
-            }
-        }
-    QVERIFY(out);
-    board.measured.reads = {{plan::Loader::Pread, 2, 1000, 1e8, 0, 0, 0, 1}};
-    for (const Event& e : sim::simulate(p, board).events) {
-        if (e.kind == EventKind::Compute && e.b > 0 && &p.graph->ops[e.id] == out)
-            QVERIFY(std::llabs(static_cast<std::int64_t>(e.a) - 123456) <= 1);
-        if (e.kind != EventKind::Read || e.lane != Lane::Io)
-            continue;
-        const plan::Shard& shard = p.shards[e.id];
-        const double time =
-            1000.0 * static_cast<double>(shard.extents.size()) + shard.bytes.real() * 10;
-        QVERIFY(std::abs(static_cast<double>(e.a) - time) <= 2);
-    }
-}
-
-void TestSimulate::moreSlotsHideReads() {
-    RunConfig config = tight();
-    config.pin.kind = plan::PinChoice::Kind::None;
-    double before = 1e300;
-    for (const std::int32_t slotCount : {1, 2}) {
-        config.slotCount = slotCount;
-        const auto trace =
-            sim::simulate(test::planned(test::card("tiny.en"), config), test::board());
-        const auto summary = analyze::summarise(trace);
-        QVERIFY(summary.totalMs < before);
-        QVERIFY(slotCount == 1 || summary.hiddenFraction > 0.05);
-        before = summary.totalMs;
-    }
-}
-
-void TestSimulate::threadsHelpAsFarAsThereAreCores() {
-    const BoardProfile board = test::board("rk3588-16g-nvme");
-    double before = 1e300;
-    for (const std::int32_t threads : {1, 2, 4, 8}) {
-        RunConfig config;
-        config.maxTokens = 9;
-        config.threads = threads;
-        const double now = totalMs(test::planned(test::card("tiny.en"), config), board);
-        QVERIFY(now < before);
-        before = now;
-    }
-    RunConfig config;
-    config.maxTokens = 9;
-    config.threads = 64;
-    QVERIFY(std::abs(totalMs(test::planned(test::card("tiny.en"), config), board) - before) < 1);
 }
 
 void TestSimulate::everyLoaderReadsTheSameBytes() {
