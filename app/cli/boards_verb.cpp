@@ -157,7 +157,8 @@ int boardsVerb(const Words& words) {
 std::string boardsManual() {
     return "shardscope boards [list] [--json]      presets, boards that were measured or added\n"
            "shardscope boards show NAME            a profile in JSON, to copy and change\n"
-           "shardscope boards probe [--json]       measures this machine again, in half a minute\n\n"
+           "shardscope boards probe [--json]       measures this machine again, in half a "
+           "minute\n\n"
            "Over SSH, where BOARD is a name that was added, or user@host[:port]:\n\n"
            "shardscope boards add NAME user@host[:port]   tests it step by step and keeps it\n"
            "shardscope boards test BOARD [--json]         connection, key, login, space, agent\n"

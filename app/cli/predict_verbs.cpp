@@ -5,13 +5,13 @@
 #include "app/cli/error_bar.h"
 #include "app/cli/grid_flags.h"
 #include "app/cli/knob_flags.h"
+#include "app/cli/model_flag.h"
 #include "app/cli/result_text.h"
 #include "app/cli/terminal.h"
 #include "app/cli/verbs.h"
 #include "app/store/run_store.h"
 #include "sim_engine/analyze/summary.h"
 #include "sim_engine/base/format.h"
-#include "sim_engine/model/card_catalog.h"
 #include "sim_engine/plan/plan.h"
 #include "sim_engine/sim/simulate.h"
 
@@ -23,6 +23,7 @@ using base::Error;
 using base::ErrorCode;
 using base::Flag;
 using base::Result;
+using base::Status;
 
 namespace {
 
@@ -47,24 +48,21 @@ Result<Inputs> readInputs(const Words& words) {
     auto args = Args::parse(words, inputFlags());
     if (!args)
         return args.error();
-    if (!args->rest().empty())
-        return Error{ErrorCode::Usage, "a word too many", args->rest().front(), "see --help"};
+    if (Status status = args->noRest(); !status)
+        return status.error();
     Inputs in;
     auto config = configFromArgs(*args);
     if (!config)
         return config.error();
     in.config = *config;
-    const auto windows = base::parseInteger(args->valueOr("--windows", "1"));
-    if (!windows || *windows < 1 || *windows > 10000)
-        return Error{ErrorCode::Usage, "impossible number", "--windows", "give 1 to 10000"};
-    in.workload.windows = static_cast<std::int32_t>(*windows);
-    auto model = args->required("--model");
-    if (!model)
-        return model.error();
-    auto card = model::loadCard(*model);
+    auto windows = args->count("--windows", 1, 10000);
+    if (!windows)
+        return windows.error();
+    in.workload.windows = *windows;
+    auto card = cardFromArgs(*args);
     if (!card)
         return card.error();
-    in.card = std::make_shared<const model::ModelCard>(std::move(*card));
+    in.card = std::move(*card);
     auto board = boardNamed(args->valueOr("--board", "local"));
     if (!board)
         return board.error();

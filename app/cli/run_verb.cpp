@@ -42,8 +42,8 @@ const std::vector<Flag>& runFlags() {
 }
 
 Result<RunOrder> readOrder(const Args& args) {
-    if (!args.rest().empty())
-        return Error{ErrorCode::Usage, "a word too many", args.rest().front(), "see --help"};
+    if (base::Status status = args.noRest(); !status)
+        return status.error();
     RunOrder order;
     order.board = QString::fromStdString(args.valueOr("--board", "local"));
     auto config = configFromArgs(args);

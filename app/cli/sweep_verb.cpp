@@ -4,11 +4,11 @@
 
 #include "app/cli/grid_flags.h"
 #include "app/cli/knob_flags.h"
+#include "app/cli/model_flag.h"
 #include "app/cli/terminal.h"
 #include "app/cli/verbs.h"
 #include "app/replay/knob_sweep.h"
 #include "sim_engine/base/format.h"
-#include "sim_engine/model/card_catalog.h"
 
 namespace shardscope::app {
 
@@ -77,8 +77,8 @@ Result<Order> readOrder(const Words& words) {
     auto args = Args::parse(words, sweepFlags());
     if (!args)
         return args.error();
-    if (!args->rest().empty())
-        return Error{ErrorCode::Usage, "a word too many", args->rest().front(), "see --help"};
+    if (Status status = args->noRest(); !status)
+        return status.error();
     Order order;
     auto config = configFromArgs(*args);
     if (!config)
@@ -89,17 +89,14 @@ Result<Order> readOrder(const Words& words) {
         order.config.pin.kind = plan::PinChoice::Kind::None;
     if (Status status = readKnob(*args, order); !status)
         return status.error();
-    const auto windows = base::parseInteger(args->valueOr("--windows", "1"));
-    if (!windows || *windows < 1 || *windows > 10000)
-        return Error{ErrorCode::Usage, "impossible number", "--windows", "give 1 to 10000"};
-    order.workload.windows = static_cast<std::int32_t>(*windows);
-    auto model = args->required("--model");
-    if (!model)
-        return model.error();
-    auto card = model::loadCard(*model);
+    auto windows = args->count("--windows", 1, 10000);
+    if (!windows)
+        return windows.error();
+    order.workload.windows = *windows;
+    auto card = cardFromArgs(*args);
     if (!card)
         return card.error();
-    order.card = std::make_shared<const model::ModelCard>(std::move(*card));
+    order.card = std::move(*card);
     order.svg = args->valueOr("--svg", "");
     order.csv = args->valueOr("--csv", "");
     order.json = args->has("--json");

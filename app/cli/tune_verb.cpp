@@ -10,6 +10,7 @@
 #include "app/cli/grid_flags.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/knob_flags.h"
+#include "app/cli/model_flag.h"
 #include "app/cli/run_headless.h"
 #include "app/cli/ssh_flags.h"
 #include "app/cli/terminal.h"
@@ -19,7 +20,6 @@
 #include "app/remote/sample.h"
 #include "app/replay/tune_job.h"
 #include "sim_engine/base/format.h"
-#include "sim_engine/model/card_catalog.h"
 #include "sim_engine/plan/knobs.h"
 
 namespace shardscope::app {
@@ -79,19 +79,6 @@ Result<std::optional<double>> positive(const Args& args, std::string_view flag) 
     return std::optional<double>(*value);
 }
 
-Result<std::int32_t>
-count(const Args& args, std::string_view flag, std::int32_t otherwise, std::int32_t most) {
-    const auto text = args.value(flag);
-    if (!text)
-        return otherwise;
-    const auto value = base::parseInteger(*text);
-    if (!value || *value < 1 || *value > most)
-        return Error{
-            ErrorCode::Usage, "\"" + text->substr(0, 60) + "\" is not possible", std::string(flag),
-            base::formatted("give 1 to %d", most)};
-    return static_cast<std::int32_t>(*value);
-}
-
 Result<Accuracy> accuracyFrom(const Args& args) {
     const std::string name =
         args.valueOr("--accuracy", args.has("--allow-lossy") ? "lossy" : "near");
@@ -118,7 +105,7 @@ Result<analyze::TuneQuestion> questionFrom(const Args& args) {
     auto token = positive(args, "--max-ms-per-token");
     auto first = positive(args, "--max-first-token");
     auto accuracy = accuracyFrom(args);
-    auto windows = count(args, "--windows", 1, 10000);
+    auto windows = args.count("--windows", 1, 10000);
     for (const Error* error :
          {token ? nullptr : &token.error(), first ? nullptr : &first.error(),
           accuracy ? nullptr : &accuracy.error(), windows ? nullptr : &windows.error()})
@@ -145,7 +132,7 @@ Result<Verification> verificationFrom(const Args& args, const std::string& model
                 ErrorCode::Usage, "nothing is run", "--audio", "give --verify N, or leave it out"};
         return v;
     }
-    auto runs = count(args, "--verify", 0, 1000);
+    auto runs = args.count("--verify", 0, 1000);
     if (!runs)
         return runs.error();
     v.count = *runs;
@@ -167,8 +154,8 @@ Result<Order> readOrder(const Words& words) {
     auto args = Args::parse(words, tuneFlags());
     if (!args)
         return args.error();
-    if (!args->rest().empty())
-        return Error{ErrorCode::Usage, "a word too many", args->rest().front(), "see --help"};
+    if (Status status = args->noRest(); !status)
+        return status.error();
     auto model = args->required("--model");
     if (!model)
         return model.error();
@@ -178,12 +165,12 @@ Result<Order> readOrder(const Words& words) {
     auto verification = verificationFrom(*args, *model);
     if (!verification)
         return verification.error();
-    auto card = model::loadCard(*model);
+    auto card = cardFromArgs(*args);
     if (!card)
         return card.error();
     return Order{
-        std::make_shared<const model::ModelCard>(std::move(*card)), std::move(*question),
-        std::move(*verification), *args, args->has("--json")};
+        std::move(*card), std::move(*question), std::move(*verification), *args,
+        args->has("--json")};
 }
 
 /// Shows how far the search is, where somebody looks on.

@@ -10,6 +10,7 @@
 #include <QFileInfo>
 
 #include "app/cli/grid_flags.h"
+#include "app/cli/model_flag.h"
 #include "app/cli/run_headless.h"
 #include "app/cli/ssh_flags.h"
 #include "app/cli/terminal.h"
@@ -19,7 +20,6 @@
 #include "app/replay/run_observation.h"
 #include "app/replay/validation.h"
 #include "sim_engine/base/format.h"
-#include "sim_engine/model/card_catalog.h"
 #include "sim_engine/plan/knobs.h"
 
 namespace shardscope::app {
@@ -114,13 +114,13 @@ Status readGrid(const Args& args, Order& order) {
 }
 
 Result<Order> readOrder(const Args& args, RunStore& store) {
-    if (!args.rest().empty())
-        return Error{ErrorCode::Usage, "a word too many", args.rest().front(), "see --help"};
+    if (Status status = args.noRest(); !status)
+        return status.error();
     Order order;
     order.board = QString::fromStdString(args.valueOr("--board", "local"));
-    const auto repeats = base::parseInteger(args.valueOr("--repeat", "5"));
-    if (!repeats || *repeats < 1 || *repeats > 100)
-        return Error{ErrorCode::Usage, "impossible number", "--repeat", "give 1 to 100"};
+    auto repeats = args.count("--repeat", 5, 100);
+    if (!repeats)
+        return repeats.error();
     order.repeats = static_cast<std::size_t>(*repeats);
     auto model = args.required("--model");
     if (!model)
@@ -129,10 +129,10 @@ Result<Order> readOrder(const Args& args, RunStore& store) {
     if (model->starts_with("card:"))
         return Error{
             ErrorCode::BadInput, "a card has no weights to run", *model, "give a model file"};
-    auto card = model::loadCard(*model);
+    auto card = cardFromArgs(args);
     if (!card)
         return card.error();
-    order.card = std::make_shared<const model::ModelCard>(std::move(*card));
+    order.card = std::move(*card);
     if (const auto audio = args.value("--audio")) {
         order.audio = QString::fromStdString(*audio);
     } else {

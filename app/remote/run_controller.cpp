@@ -195,8 +195,8 @@ void RunController::keep(const trace::Frame& frame) {
     if (!m_writer) {
         RunRecord record;
         describe(record, m_document->content());
-        record.audio = m_order.spooled.empty() ? QFileInfo(m_order.audio).fileName()
-                                               : m_document->audioName();
+        record.audio =
+            m_order.spooled.empty() ? QFileInfo(m_order.audio).fileName() : m_document->audioName();
         if (record.board.isEmpty())
             record.board = m_order.board;
         auto writer = m_store->begin(record);

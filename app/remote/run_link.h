@@ -75,7 +75,7 @@ private:
     bool m_outlives = false;
     std::string m_runId;          ///< of a run that outlives its connection
     std::uint64_t m_received = 0; ///< bytes of its whole frames
-    bool m_wasThere = false; ///< the run was seen in the agent
+    bool m_wasThere = false;      ///< the run was seen in the agent
     bool m_lost = false;
     bool m_stopAsked = false;
     bool m_over = false;

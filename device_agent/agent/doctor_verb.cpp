@@ -51,10 +51,8 @@ base::Result<int> doctorVerb(Words words) {
             base::flagHelp(doctorFlags()).c_str(), knobHelp().c_str());
         return 0;
     }
-    if (!args->rest().empty())
-        return base::Error{
-            base::ErrorCode::Usage, "a word that belongs to no flag", args->rest()[0],
-            "see --help"};
+    if (base::Status status = args->noRest(); !status)
+        return status.error();
     auto config = configOf(*args);
     if (!config)
         return config.error();

@@ -122,10 +122,8 @@ base::Result<int> probeVerb(Words words) {
         return args.error();
     if (args->has("--help"))
         return help();
-    if (!args->rest().empty())
-        return base::Error{
-            base::ErrorCode::Usage, "a word that belongs to no flag", args->rest()[0],
-            "see --help"};
+    if (base::Status status = args->noRest(); !status)
+        return status.error();
     const auto begin = std::chrono::steady_clock::now();
     const auto progress = [begin](const std::string& what) {
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;

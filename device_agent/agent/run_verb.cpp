@@ -83,9 +83,8 @@ Result<RunJob> jobOf(const Args& args) {
     auto model = args.required("--model"), audio = args.required("--audio");
     if (!model || !audio)
         return model ? audio.error() : model.error();
-    if (!args.rest().empty())
-        return Error{
-            ErrorCode::Usage, "a word that belongs to no flag", args.rest()[0], "see --help"};
+    if (Status status = args.noRest(); !status)
+        return status.error();
     job.request.modelPath = *model;
     job.request.audioPath = *audio;
     job.request.rawGreedy = args.has("--raw-greedy");

@@ -280,9 +280,8 @@ Result<int> serveVerb(Words words) {
             Spool::standardFolder().c_str());
         return 0;
     }
-    if (!args->rest().empty())
-        return Error{
-            ErrorCode::Usage, "a word that belongs to no flag", args->rest()[0], "see --help"};
+    if (base::Status status = args->noRest(); !status)
+        return status.error();
     Server(args->valueOr("--spool", "")).serve();
     return 0;
 }

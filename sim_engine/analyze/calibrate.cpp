@@ -346,9 +346,10 @@ private:
         if (const auto paired = pairedReads(key))
             return *paired;
         constexpr double kStep = 0.05, kApart = 0.1;
-        const auto [alone, beside] = std::minmax_element(
-            reads.begin(), reads.end(),
-            [](const Reads* a, const Reads* b) { return a->besideOps < b->besideOps; });
+        const auto [alone, beside] =
+            std::minmax_element(reads.begin(), reads.end(), [](const Reads* a, const Reads* b) {
+                return a->besideOps < b->besideOps;
+            });
         if ((*beside)->besideOps - (*alone)->besideOps < kApart) {
             for (const auto& [other, lost] : m_lost)
                 if (other.first == key.first && other != key)
@@ -358,8 +359,7 @@ private:
         }
         double lost = 0, least = std::numeric_limits<double>::infinity();
         for (double tried = 0; tried <= kMostLost; tried += kStep) {
-            const double off =
-                errorOf(reads, line(reads, tried, mostRequestNs(key.first)), tried);
+            const double off = errorOf(reads, line(reads, tried, mostRequestNs(key.first)), tried);
             if (off < least) {
                 least = off;
                 lost = tried;
@@ -456,7 +456,7 @@ private:
 
     const Runs& m_runs;
     const plan::BoardProfile& m_prior;
-    std::map<LoaderKey, double> m_lost; ///< share of their speed that ops lose
+    std::map<LoaderKey, double> m_lost;                     ///< share of their speed that ops lose
     std::map<LoaderKey, std::vector<Weighted>> m_pairedOps; ///< the same by each pair
     std::vector<Shape> m_shapes;
     double m_readsOff = 0, m_readsAll = 0;

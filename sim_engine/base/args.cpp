@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim_engine/base/format.h"
+
 namespace shardscope::base {
 namespace {
 
@@ -82,6 +84,25 @@ Result<std::string> Args::required(std::string_view flag) const {
     if (auto found = value(flag))
         return *found;
     return Error{ErrorCode::Usage, "this flag is needed", std::string(flag), "see --help"};
+}
+
+Result<std::int32_t>
+Args::count(std::string_view flag, std::int32_t otherwise, std::int32_t most) const {
+    const auto text = value(flag);
+    if (!text)
+        return otherwise;
+    const auto number = parseInteger(*text);
+    if (!number || *number < 1 || *number > most)
+        return Error{
+            ErrorCode::Usage, "\"" + text->substr(0, 60) + "\" is not possible", std::string(flag),
+            formatted("give 1 to %d", most)};
+    return static_cast<std::int32_t>(*number);
+}
+
+Status Args::noRest() const {
+    if (m_rest.empty())
+        return {};
+    return Error{ErrorCode::Usage, "a word too many", m_rest.front(), "see --help"};
 }
 
 std::string flagHelp(std::span<const Flag> flags) {

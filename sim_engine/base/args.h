@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,7 +33,12 @@ public:
     std::string valueOr(std::string_view flag, std::string_view otherwise) const;
     /// The value, or a Usage error that names the flag.
     Result<std::string> required(std::string_view flag) const;
+    /// A number from 1 to `most`; Usage error that names the flag where it is none.
+    Result<std::int32_t>
+    count(std::string_view flag, std::int32_t otherwise, std::int32_t most) const;
     const std::vector<std::string>& rest() const { return m_rest; }
+    /// Usage error that names the first word beside the flags, where there is one.
+    Status noRest() const;
 
 private:
     std::vector<std::pair<std::string, std::string>> m_values;

@@ -36,8 +36,7 @@ std::uint64_t placeInSequence(Bytes first, Bytes last, Bytes whole) {
 /// the bytes of the pass, so that what still streams is spread too and its reads hide behind the
 /// compute of what is pinned. A longer prefix holds every shorter one: a larger budget never
 /// unpins.
-std::vector<ShardId>
-pinOrder(const std::vector<ShardId>& pass, const std::vector<Shard>& shards) {
+std::vector<ShardId> pinOrder(const std::vector<ShardId>& pass, const std::vector<Shard>& shards) {
     Bytes whole;
     for (const ShardId id : pass)
         whole += shards[id.index()].bytes;

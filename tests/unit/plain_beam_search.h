@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "device_agent/engine/tokenizer/vocabulary.h"
 #include "device_agent/engine/whisper/token_pick.h"
+#include "tests/unit/tiny_vocabulary.h"
 
 namespace shardscope::test {
 
@@ -23,8 +23,6 @@ using Text = std::vector<Token>;
 using Logits = std::vector<float>;
 /// The logits of what follows a text.
 using Model = std::function<Logits(const Text&)>;
-
-inline constexpr Token kEot = 50256, kTime0 = 50363, kSize = 51864;
 
 struct PlainSearch {
     Picking picking = Picking::Text;

@@ -29,6 +29,8 @@ private slots:
     void refusesWithTheFlagAndWhatToDo_data();
     void refusesWithTheFlagAndWhatToDo();
     void asksForWhatIsRequired();
+    void countsFromOneToTheMost();
+    void wordsBesideTheFlagsAreRefused();
     void helpIsAligned();
 };
 
@@ -79,6 +81,26 @@ void TestArgs::asksForWhatIsRequired() {
     QCOMPARE(args->required("--budget").error().code, ErrorCode::Usage);
     QCOMPARE(args->required("--budget").error().where, std::string("--budget"));
     QVERIFY(parse({}).ok());
+}
+
+void TestArgs::countsFromOneToTheMost() {
+    QCOMPARE(*parse({})->count("--budget", 7, 10), 7);
+    QCOMPARE(*parse({"--budget", "1"})->count("--budget", 7, 10), 1);
+    QCOMPARE(*parse({"--budget", "10"})->count("--budget", 7, 10), 10);
+    for (const char* wrong : {"0", "11", "-3", "2.5", "some", "", "99999999999999999999"}) {
+        const auto count = parse({"--budget", wrong})->count("--budget", 7, 10);
+        QVERIFY(!count.ok());
+        QCOMPARE(count.error().code, ErrorCode::Usage);
+        QCOMPARE(count.error().where, std::string("--budget"));
+    }
+}
+
+void TestArgs::wordsBesideTheFlagsAreRefused() {
+    QVERIFY(parse({"--json"})->noRest().ok());
+    const Status status = parse({"--json", "one", "two"})->noRest();
+    QVERIFY(!status.ok());
+    QCOMPARE(status.error().code, ErrorCode::Usage);
+    QCOMPARE(status.error().where, std::string("one"));
 }
 
 void TestArgs::helpIsAligned() {

@@ -18,23 +18,6 @@ namespace {
 
 constexpr std::size_t kPrompt = 3;
 
-const tokenizer::Vocabulary& vocabulary() {
-    static const tokenizer::Vocabulary v = [] {
-        static const char kList[] = "\x02\0\0\0\x01\0\0\0a\x01\0\0\0 ";
-        auto read = tokenizer::Vocabulary::read(
-            std::as_bytes(std::span(kList, sizeof kList - 1)), kSize, "", 0);
-        if (!read)
-            qFatal("%s", read.error().line().c_str());
-        return std::move(read).value();
-    }();
-    return v;
-}
-
-const tokenizer::Suppression& suppression() {
-    static const tokenizer::Suppression s = tokenizer::defaultSuppression(vocabulary());
-    return s;
-}
-
 std::uint64_t mixed(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;

@@ -5,32 +5,15 @@
 #include <random>
 
 #include "device_agent/engine/whisper/token_pick.h"
+#include "tests/unit/tiny_vocabulary.h"
 
 using namespace shardscope;
+using namespace shardscope::test;
 using engine::Picking;
 using engine::TokenPick;
 using tokenizer::Token;
 
 namespace {
-
-constexpr Token kA = 0, kSpace = 1, kEot = 50256, kSot = 50257, kTime0 = 50363, kSize = 51864;
-
-const tokenizer::Vocabulary& vocabulary() {
-    static const tokenizer::Vocabulary v = [] {
-        static const char kList[] = "\x02\0\0\0\x01\0\0\0a\x01\0\0\0 ";
-        auto read = tokenizer::Vocabulary::read(
-            std::as_bytes(std::span(kList, sizeof kList - 1)), kSize, "", 0);
-        if (!read)
-            qFatal("%s", read.error().line().c_str());
-        return std::move(read).value();
-    }();
-    return v;
-}
-
-const tokenizer::Suppression& suppression() {
-    static const tokenizer::Suppression s = tokenizer::defaultSuppression(vocabulary());
-    return s;
-}
 
 /// Tokens of a window from logits that are all 0 but for these.
 using Peaks = std::vector<std::pair<Token, float>>;
