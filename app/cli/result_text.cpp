@@ -67,9 +67,11 @@ std::string text(double value, Unit unit) {
     return formatted("%.0f %%", value * 100);
 }
 
-std::string change(double before, double after) {
+std::string change(double before, double after, Unit unit) {
     if (before == after)
         return "same";
+    if (unit == Unit::Share) // a share of a share says nothing
+        return formatted("%+.0f points", (after - before) * 100);
     if (before == 0)
         return "";
     return formatted("%+.1f %%", (after / before - 1) * 100);
@@ -143,7 +145,7 @@ std::vector<FigureDelta> compareResults(const Json& before, const Json& after) {
         if (a || b)
             all.push_back(
                 {figure.name, a ? text(*a, figure.unit) : "-", b ? text(*b, figure.unit) : "-",
-                 a && b ? change(*a, *b) : ""});
+                 a && b ? change(*a, *b, figure.unit) : ""});
     }
     const Json empty = Json::object();
     const Json& first = before.contains("config") ? before["config"] : empty;

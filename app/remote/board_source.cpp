@@ -141,6 +141,14 @@ Result<BoardProfile> resolveBoard(const QString& nameOrFile, RunStore* store) {
     }
     if (QFileInfo(nameOrFile).isFile())
         return boardFromFile(nameOrFile);
+    bool isAdded = false;
+    if (store)
+        if (auto known = store->remoteBoard(nameOrFile); known && *known)
+            isAdded = true;
+    if (isAdded || nameOrFile.contains(QLatin1Char('@'))) // USER@HOST
+        return Error{
+            ErrorCode::Usage, "this board was not measured yet", nameOrFile.toStdString(),
+            "measure it: shardscope boards probe " + nameOrFile.toStdString()};
     return presetBoard(nameOrFile); // says which there are
 }
 

@@ -207,6 +207,11 @@ private slots:
         QCOMPARE(tested["steps"].toArray().size(), 9);
         const auto found = QJsonDocument::fromJson(output({"boards", "doctor", "bench", "--json"}));
         QVERIFY(!found["findings"].toArray().isEmpty());
+        QProcess unmeasured;
+        call(unmeasured, {"plan", "--board", "bench", "--model", kModel});
+        QVERIFY(unmeasured.waitForFinished(60000));
+        QCOMPARE(unmeasured.exitCode(), 2);
+        QVERIFY(unmeasured.readAllStandardError().contains("boards probe bench"));
         output({"run", "--board", "bench", "--model", kModel, "--audio", kClip});
         QCOMPARE(lastRun()["board"].toString(), QString("bench"));
         output({"boards", "remove", "bench"});

@@ -33,12 +33,27 @@ bool startLibrary() {
     return started;
 }
 
+/// Those of our key types that this libssh2 has: 1.10 copies a list with others onto itself.
+QList<QByteArray> keyTypesOf(LIBSSH2_SESSION* session) {
+    const char** names = nullptr;
+    const int count = libssh2_session_supported_algs(session, LIBSSH2_METHOD_HOSTKEY, &names);
+    QList<QByteArray> supported;
+    for (int i = 0; i < count; ++i)
+        supported.append(names[i]);
+    if (count > 0)
+        libssh2_free(session, static_cast<void*>(names));
+    QList<QByteArray> types;
+    for (const QByteArray& type : kKeyTypes)
+        if (supported.contains(type))
+            types.append(type);
+    return types;
+}
+
 /// A file knows RSA keys as "ssh-rsa", whatever hash they sign with.
-QByteArray preferences(const QList<QByteArray>& known) {
+QByteArray preferences(QList<QByteArray> types, const QList<QByteArray>& known) {
     const auto isKnown = [&](const QByteArray& type) {
         return known.contains(type.startsWith("rsa-") ? QByteArray("ssh-rsa") : type);
     };
-    QList<QByteArray> types = kKeyTypes;
     std::stable_partition(types.begin(), types.end(), isKnown);
     return types.join(',');
 }
@@ -82,7 +97,8 @@ Result<std::unique_ptr<SshLink>> SshLink::open(
 
 Status SshLink::shakeHands(const QList<QByteArray>& known, const Deadline& deadline) {
     libssh2_session_set_blocking(m_session, 0);
-    libssh2_session_method_pref(m_session, LIBSSH2_METHOD_HOSTKEY, preferences(known).constData());
+    libssh2_session_method_pref(
+        m_session, LIBSSH2_METHOD_HOSTKEY, preferences(keyTypesOf(m_session), known).constData());
     const int status =
         repeat(deadline, [&] { return libssh2_session_handshake(m_session, m_socket.value()); });
     if (status == 0)
