@@ -109,6 +109,8 @@ void note(RemoteBoard& record, const BoardFacts& facts, const std::optional<Erro
         record.machine = facts.machine;
     if (!facts.agentVersion.isEmpty())
         record.agent = facts.agentVersion;
+    if (facts.doctor.is_object())
+        record.doctor = QString::fromStdString(facts.doctor.dump());
     if (!broken)
         record.lastSeen = QDateTime::currentDateTime();
 }
@@ -278,6 +280,11 @@ int examineBoard(const QString& name, RunStore& store, const base::Args& args) {
         kExamining, files);
     if (!answer)
         return fail(answer.error());
+    if (board->isAdded) {
+        board->record.doctor = QString::fromStdString(answer->dump());
+        if (const base::Status status = store.saveRemoteBoard(board->record); !status)
+            return fail(status.error());
+    }
     if (args.has("--json"))
         printJson(*answer);
     else

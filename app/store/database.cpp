@@ -49,6 +49,7 @@ const QList<QStringList>& migrations() {
                         "model TEXT NOT NULL, made INTEGER NOT NULL, config TEXT NOT NULL, "
                         "measured TEXT NOT NULL, predicted TEXT NOT NULL) WITHOUT ROWID"),
          QStringLiteral("CREATE INDEX validations_board ON validations (board, model)")},
+        {QStringLiteral("ALTER TABLE remote_boards ADD COLUMN doctor TEXT NOT NULL DEFAULT ''")},
     };
     return all;
 }

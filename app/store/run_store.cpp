@@ -409,14 +409,15 @@ Status RunStore::saveBoard(const plan::BoardProfile& profile) {
 
 Result<QList<RemoteBoard>> RunStore::remoteBoards() const {
     auto rows = m_database->run(
-        QStringLiteral("SELECT name, address, identity, folder, machine, agent, state, last_seen "
-                       "FROM remote_boards ORDER BY name"));
+        QStringLiteral("SELECT name, address, identity, folder, machine, agent, state, last_seen, "
+                       "doctor FROM remote_boards ORDER BY name"));
     if (!rows)
         return rows.error();
     QList<RemoteBoard> boards;
     while (rows->next()) {
         const auto text = [&](int column) { return rows->value(column).toString(); };
-        RemoteBoard board{text(0), text(1), text(2), text(3), text(4), text(5), text(6), {}};
+        RemoteBoard board{text(0), text(1), text(2), text(3), text(4),
+                          text(5), text(6), {},      text(8)};
         if (const qint64 seen = rows->value(7).toLongLong(); seen > 0)
             board.lastSeen = QDateTime::fromMSecsSinceEpoch(seen);
         boards.append(board);
@@ -439,10 +440,11 @@ Status RunStore::saveRemoteBoard(const RemoteBoard& board) {
     const auto text = [](const QString& t) { return t.isNull() ? QStringLiteral("") : t; };
     Status status = m_database->exec(
         QStringLiteral("INSERT OR REPLACE INTO remote_boards (name, address, identity, folder, "
-                       "machine, agent, state, last_seen) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
+                       "machine, agent, state, last_seen, doctor) "
+                       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         {board.name, text(board.address), text(board.identity), text(board.folder),
          text(board.machine), text(board.agent), text(board.state),
-         board.lastSeen.isValid() ? board.lastSeen.toMSecsSinceEpoch() : 0});
+         board.lastSeen.isValid() ? board.lastSeen.toMSecsSinceEpoch() : 0, text(board.doctor)});
     if (status)
         emit boardsChanged();
     return status;

@@ -34,6 +34,8 @@ struct RemoteBoard {
     QString agent;      ///< the version of the agent there
     QString state;      ///< "ready", or the line of what failed last
     QDateTime lastSeen; ///< invalid: never
+    /// What its doctor found last, {"worst", "findings": [..]} in JSON; empty: nobody asked.
+    QString doctor;
 };
 
 /// The runs and boards of this user: rows in SQLite, streams in files beside it. A crash at any

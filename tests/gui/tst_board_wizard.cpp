@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Adding a board by hand: the dialog with real gestures against a real sshd, and the board's page.
 #include <QCheckBox>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLabel>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QPushButton>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -99,6 +103,21 @@ private slots:
         QVERIFY(found != boards.end());
         QVERIFY(found->connected);
         QVERIFY(!found->measured);
+
+        // What its doctor found stands on its page.
+        page.resize(1200, 900);
+        page.show();
+        page.findChild<QListWidget*>("boards.list")
+            ->setCurrentRow(static_cast<int>(found - boards.begin()));
+        QVERIFY(shows(page, QStringLiteral("Doctor")));
+        const auto findings =
+            QJsonDocument::fromJson((*kept)->doctor.toUtf8())["findings"].toArray();
+        QVERIFY(!findings.isEmpty());
+        for (const QJsonValue& finding : findings) {
+            const bool isFine = finding["severity"].toString() == QLatin1String("good");
+            const QString words = finding[isFine ? "check" : "what"].toString();
+            QVERIFY(shows(page, isFine ? QString(words).replace('_', ' ') : words));
+        }
     }
 
     void refusingTheKeyEndsTheTestWithAClearWord() {

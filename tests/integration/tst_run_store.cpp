@@ -297,6 +297,7 @@ private slots:
             auto store = opened(folder.path());
             QVERIFY(store->saveRemoteBoard(board).ok());
             board.state = QStringLiteral("ready");
+            board.doctor = QStringLiteral(R"({"findings": []})");
             board.lastSeen = QDateTime::fromMSecsSinceEpoch(1'700'000'000'000);
             QVERIFY(store->saveRemoteBoard(board).ok());
         }
@@ -306,6 +307,7 @@ private slots:
         QVERIFY(kept.ok() && kept->has_value());
         QCOMPARE((*kept)->address, board.address);
         QCOMPARE((*kept)->state, board.state);
+        QCOMPARE((*kept)->doctor, board.doctor);
         QCOMPARE((*kept)->lastSeen, board.lastSeen);
         QVERIFY(store->removeRemoteBoard(QStringLiteral("bench")).ok());
         QVERIFY(!store->removeRemoteBoard(QStringLiteral("bench")).ok());

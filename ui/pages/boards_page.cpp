@@ -13,6 +13,7 @@
 #include "ui/kit/parts.h"
 #include "ui/models/figures.h"
 #include "ui/models/runs_model.h"
+#include "ui/pages/doctor_card.h"
 
 namespace shardscope::ui {
 namespace {
@@ -157,12 +158,14 @@ void BoardsPage::showBoard(int row) {
     column->addWidget(makeHead(board));
     if (board.remote)
         column->addWidget(makeConnection(*board.remote));
+    if (QWidget* doctor = board.remote ? doctorCard(board.remote->doctor) : nullptr)
+        column->addWidget(doctor);
     m_fit = nullptr;
     if (board.measured) {
         column->addWidget(makeValues(board.profile));
         column->addWidget(makeFit(board.profile));
     }
-    column->addStretch();
+    column->addStretch(1);
     m_detail->addWidget(m_shown);
     m_shownName = text(board.profile.name);
     if (board.measured)

@@ -234,6 +234,8 @@ void BoardWizard::save() {
     m_board.agent = facts.agentVersion;
     m_board.state = QStringLiteral("ready");
     m_board.lastSeen = QDateTime::currentDateTime();
+    if (facts.doctor.is_object())
+        m_board.doctor = QString::fromStdString(facts.doctor.dump());
     if (const base::Status status = m_store->saveRemoteBoard(m_board); !status) {
         setLook(m_outcome, "bad");
         return m_outcome->setText(QString::fromStdString(status.error().line()));
