@@ -316,8 +316,12 @@ int fetchRuns(const QString& name, RunStore& store, const base::Args& args) {
             RunDocument document;
             const auto broken = runToEnd(&store, order, document, *way);
             clearPhase();
-            if (document.uuid().isEmpty() && broken)
+            if (broken && (document.uuid().isEmpty() || broken->code == ErrorCode::Connection))
                 return fail(*broken);
+            if (document.uuid().isEmpty())
+                return fail(
+                    {ErrorCode::Failed, "the run is not kept, and stays on the board",
+                     order.spooled, "see to the space for runs, then fetch again"});
             ++fetched;
             print(base::formatted(
                 "%s  %s\n", qUtf8Printable(document.uuid().left(8)),

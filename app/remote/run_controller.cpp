@@ -213,6 +213,8 @@ void RunController::keep(const trace::Frame& frame) {
 
 void RunController::stopKeeping(const Error& error) {
     m_keep = false;
+    if (m_link)
+        m_link->leaveThere();
     if (std::exchange(m_keepError, error))
         return; // one line tells it
     emit recordingFailed(QString::fromStdString(error.line()));
@@ -241,9 +243,9 @@ void RunController::finish(const std::optional<Error>& error) {
                     base::bytesText(held->memoryLimit()) + ")",
                 m_order.board.toStdString(), "give --budget, or a smaller one"};
     }
-    releaseLink();
     m_document->endLive(why);
     finishKeeping(why);
+    releaseLink();
     if (m_document->state() == RunState::Stopped)
         emit ended({}); // that is what was asked for
     else

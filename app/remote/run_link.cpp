@@ -43,6 +43,7 @@ void RunLink::start(Json request) {
 void RunLink::takeUp(std::string runId) {
     m_runId = std::move(runId);
     m_outlives = true;
+    m_isTakenUp = true;
     open();
 }
 
@@ -61,7 +62,10 @@ void RunLink::open() {
         m_runId.empty() ? order() : attach();
     });
     connect(m_session, &AgentSession::runFrame, this, &RunLink::take);
-    connect(m_session, &AgentSession::runEnded, this, &RunLink::finish);
+    connect(m_session, &AgentSession::runEnded, this, [this](const std::optional<Error>& error) {
+        m_isWhole = true;
+        finish(error);
+    });
     connect(m_session, &AgentSession::ended, this, &RunLink::loseSession);
     m_session->start();
 }
@@ -171,10 +175,15 @@ void RunLink::finish(const std::optional<Error>& error) {
     m_again.stop();
     if (std::exchange(m_lost, false))
         emit lossChanged(false);
-    if (!m_runId.empty() && m_session && m_session->isReady())
+    const QPointer<RunLink> self(this);
+    emit ended(error); // it is kept now, or leaveThere() was called
+    if (!self)
+        return;
+    // Nobody would come back for a run of ours that broke off; one that was taken up waits on.
+    const bool isOver = m_isWhole || !m_isTakenUp;
+    if (isOver && !m_leaves && !m_runId.empty() && m_session && m_session->isReady())
         m_session->request("forget", {{"run_id", m_runId}}, kAnswer, {});
     releaseSession();
-    emit ended(error);
 }
 
 /// It deletes itself when it has gone.

@@ -38,6 +38,9 @@ public:
     /// where it does not answer. Before the run has begun it ends at once.
     void stop();
 
+    /// What the agent has kept of the run stays there: here it could not be taken down.
+    void leaveThere() { m_leaves = true; }
+
     /// The run is to go on when the connection drops; for so long the way back is tried.
     void setOutlives(std::chrono::milliseconds patience) {
         m_outlives = true;
@@ -76,6 +79,9 @@ private:
     std::string m_runId;          ///< of a run that outlives its connection
     std::uint64_t m_received = 0; ///< bytes of its whole frames
     bool m_wasThere = false;      ///< the run was seen in the agent
+    bool m_isTakenUp = false;     ///< by takeUp()
+    bool m_isWhole = false;       ///< the stream of the run has come to its end
+    bool m_leaves = false;        ///< see leaveThere()
     bool m_lost = false;
     bool m_stopAsked = false;
     bool m_over = false;

@@ -98,9 +98,7 @@ private:
         const double perFlop =
             kNano / (m_board.kernelRate(forRows(key, isOne), !inCache) * team.speedUp);
         const double perByte = kNano / team.memory;
-        // Each thread touches pages of its own part.
-        const double touch =
-            source == WeightSource::Mapped ? weights * m_touch / team.speedUp : 0;
+        const double touch = source == WeightSource::Mapped ? weights * m_touch : 0;
         return {
             cost.flops * perFlop,
             cost.flopsPerPosition * perFlop,

@@ -169,6 +169,13 @@ void TestSimulatedTimes::readsThroughThePageCacheDependOnMemory() {
     // 200 MB/s against memory.
     QVERIFY2(narrow > 3 * roomy, qPrintable(QStringLiteral("%1 %2").arg(narrow).arg(roomy)));
     QVERIFY(narrow > 0.8e3 * p.streamedPerToken.real() / 2e8);
+    // The device serves one thread as fast as many.
+    RunConfig alone = config;
+    alone.threads = 1;
+    const Plan one = test::planned(test::card("tiny.en"), alone);
+    const auto deviceBound = analyze::summarise(sim::simulate(one, board)).decodeMsPerToken;
+    QVERIFY(narrow > 0.9 * 1e3 * p.streamedPerToken.real() / 2e8);
+    QVERIFY(deviceBound < 1.3 * narrow);
     board.machine.cgroupLimit = base::mebibytes(512);
     QCOMPARE(perToken(), roomy);
 }
