@@ -159,6 +159,32 @@ private slots:
         QCOMPARE(m_document.state(), RunState::Stopped);
     }
 
+    void aRunThatCannotBeKeptStaysOnTheBoardAndIsFetched() {
+        const QString runs = m_store->paths().runs();
+        const auto before = m_store->runs()->size();
+        QVERIFY(QDir(runs).removeRecursively());
+        start("60MB/s");
+        QTRY_VERIFY_WITH_TIMEOUT(m_ended, 60000);
+        QCOMPARE(m_store->runs()->size(), before);
+        QTRY_COMPARE(QDir(spool()).entryList({"*.sst"}).size(), 1);
+
+        QVERIFY(QDir().mkpath(runs));
+        m_ended = false;
+        RunOrder order;
+        order.board = QStringLiteral("pi@board");
+        order.spooled = QFileInfo(QDir(spool()).entryList({"*.sst"}).first())
+                            .completeBaseName()
+                            .toStdString();
+        QVERIFY(m_controller->start(order).ok());
+        QTRY_VERIFY_WITH_TIMEOUT(m_ended, 20000);
+        QVERIFY2(!m_error, m_error ? m_error->line().c_str() : "");
+        const auto kept = m_store->run(m_document.uuid());
+        QVERIFY(kept.ok());
+        QCOMPARE(kept->state, RunState::Done);
+        QCOMPARE(kept->audio, QFileInfo(kClip).fileName());
+        QTRY_VERIFY(QDir(spool()).isEmpty());
+    }
+
     void aRunThatIsGoneIsOneClearError() {
         start("1MB/s");
         QTRY_VERIFY_WITH_TIMEOUT(!m_document.trace().events.empty(), 20000);
