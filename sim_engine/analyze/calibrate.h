@@ -30,11 +30,14 @@ struct RunObservation {
         double totalNs = 0;
         std::int64_t count = 0;
     };
-    /// Reads of as many bytes and extents, with little computing beside them or with much.
+    /// Reads of one shard, with little computing beside them or with much, into places that the
+    /// caches still hold or have lost.
     struct Reads {
+        std::int64_t fileOffset = 0; ///< of the first extent
         double bytes = 0, extents = 0;
-        double ns = 0;          ///< median
+        double ns = 0;          ///< mean
         double besideOps = 0;   ///< share of their time in which ops computed
+        double lost = 0;        ///< share of their places that the caches have lost
         bool intoFresh = false; ///< memory that nothing has touched before
         std::int64_t count = 0;
     };
@@ -44,8 +47,10 @@ struct RunObservation {
     std::vector<Ops> ops;
     std::vector<Reads> reads;
     double startNs = 0, opGapNs = 0, tokenNs = 0;
-    double wakeNs = -1, rowNs = -1; ///< -1: did not happen
-    double releaseNsPerByte = -1;   ///< of shards that were mapped; -1: none was
+    double wakeNs = 0; ///< mean
+    std::int64_t wakes = 0;
+    double rowNs = -1;            ///< -1: did not happen
+    double releaseNsPerByte = -1; ///< of shards that were mapped; -1: none was
 };
 
 /// `loader` is the one that was used; `board` what is known so far. BadInput where the trace is not

@@ -26,12 +26,8 @@ public:
         m_readRate = board.readBytesPerSecond;
         if (plan.config.emulateRead)
             m_readRate = std::min(m_readRate, plan.config.emulateRead->real());
-        for (const model::Op& op : plan.graph->ops) {
-            double weights = 0;
-            for (const model::WeightUse& use : op.weights)
-                weights += (plan.card->tensor(use.tensor).bytesPerRow() * use.rowCount).real();
-            m_weights.push_back(weights);
-        }
+        for (const model::Op& op : plan.graph->ops)
+            m_weights.push_back(plan.weightBytes(op).real());
     }
 
     void add(const Event& e) {

@@ -29,4 +29,20 @@ inline double median(std::vector<double>& values) {
     return quantile(values, 0.5);
 }
 
+struct Weighted {
+    double value = 0, weight = 0;
+};
+
+/// The value at which half of the weight is reached; 0 for none.
+inline double weightedMedian(std::vector<Weighted> all) {
+    std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.value < b.value; });
+    double sum = 0, below = 0;
+    for (const Weighted& w : all)
+        sum += w.weight;
+    for (const Weighted& w : all)
+        if ((below += w.weight) * 2 >= sum)
+            return w.value;
+    return 0;
+}
+
 } // namespace shardscope::analyze

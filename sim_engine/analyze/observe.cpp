@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "sim_engine/analyze/calibrate.h"
 #include "sim_engine/analyze/median.h"
+#include "sim_engine/plan/cached_places.h"
 
 namespace shardscope::analyze {
 
@@ -20,6 +20,12 @@ using trace::EventKind;
 using trace::Lane;
 
 namespace {
+
+/// What a read finds where it writes.
+struct Place {
+    bool isFresh = false; ///< nothing has touched it before
+    double lost = 0;      ///< the share of it that the caches have lost
+};
 
 struct Span {
     double begin = 0, end = 0;
@@ -46,6 +52,7 @@ private:
 
 /// Above this share something counts as done beside something else.
 constexpr double kBeside = 0.25;
+constexpr double kMostlyLost = 0.5;
 
 class Observer {
 public:
@@ -177,9 +184,7 @@ private:
         head.shape.rows = rows;
         head.shape.flops = op.cost.flops;
         head.shape.flopsPerPosition = op.cost.flopsPerPosition;
-        for (const model::WeightUse& use : op.weights)
-            head.shape.weightBytes +=
-                (m_plan.card->tensor(use.tensor).bytesPerRow() * use.rowCount).real();
+        head.shape.weightBytes = m_plan.weightBytes(op).real();
         return head;
     }
 
@@ -206,41 +211,61 @@ private:
         return out;
     }
 
-    void reads() {
-        using Key = std::tuple<std::int64_t, std::size_t, bool, bool>;
-        std::map<Key, std::vector<double>> times;
-        std::map<Key, double> beside;
-        std::set<std::uint64_t> touched; // places in the arena
-        std::vector<std::vector<bool>> intoFresh(m_plan.shards.size());
-        std::vector<std::size_t> next(m_plan.shards.size());
+    /// By shard and number of its load: what the read finds in its place.
+    std::vector<std::vector<Place>> placesOfLoads() const {
+        std::map<std::uint64_t, std::size_t> places; // by offset in the arena
         for (const Event& e : m_trace.events)
+            if (e.kind == EventKind::Load)
+                places.emplace(e.a, places.size());
+        const bool copies = m_run.loader == Loader::Pread; // others do not write through the caches
+        plan::CachedPlaces cached(
+            places.size(), copies ? m_board.machine.cacheBytes : base::Bytes(0));
+        std::vector<bool> touched(places.size());
+        std::vector<std::vector<Place>> of(m_plan.shards.size());
+        for (const Event& e : m_trace.events) {
             if (e.kind == EventKind::Load) {
+                const std::size_t at = places.at(e.a);
                 const bool reuses =
                     static_cast<plan::Reason>(e.aux) == plan::Reason::PinnedForTokens;
-                intoFresh[e.id].push_back(touched.insert(e.a).second && !reuses);
+                of[e.id].push_back(
+                    {!touched[at] && !reuses, cached.fill(at, m_plan.shards[e.id].bytes.real())});
+                touched[at] = true;
             }
+            if (e.kind == EventKind::Compute && m_plan.staysPinned(base::OpId(e.id)))
+                cached.use(m_plan.weightBytes(m_plan.graph->ops[e.id]).real());
+        }
+        return of;
+    }
+
+    void reads() {
+        using Key = std::tuple<std::uint32_t, bool, bool, bool>;
+        std::map<Key, std::vector<double>> times;
+        std::map<Key, double> beside, lost;
+        const std::vector<std::vector<Place>> places = placesOfLoads();
+        std::vector<std::size_t> next(m_plan.shards.size());
         Overlap computing(m_computing);
         for (const Event& e : m_trace.events) {
             if (e.kind != EventKind::Read || e.lane != Lane::Io || e.a == 0)
                 continue;
-            const auto& isFresh = intoFresh[e.id];
             const std::size_t number = next[e.id]++;
+            const Place place = number < places[e.id].size() ? places[e.id][number] : Place();
             const auto begin = static_cast<double>(e.t_ns), time = static_cast<double>(e.a);
             const double share = computing.of(begin, begin + time) / time;
-            const plan::Shard& shard = m_plan.shards[e.id];
-            const Key key{
-                shard.bytes.value, shard.extents.size(), share > kBeside,
-                number < isFresh.size() && isFresh[number]};
+            const Key key{e.id, share > kBeside, place.isFresh, place.lost >= kMostlyLost};
             times[key].push_back(time);
             beside[key] += share;
+            lost[key] += place.lost;
         }
         for (auto& [key, list] : times) {
             RunObservation::Reads r;
-            r.bytes = static_cast<double>(std::get<0>(key));
-            r.extents = static_cast<double>(std::get<1>(key));
-            r.intoFresh = std::get<3>(key);
+            const plan::Shard& shard = m_plan.shards[std::get<0>(key)];
+            r.fileOffset = shard.extents.front().fileOffset.value;
+            r.bytes = shard.bytes.real();
+            r.extents = static_cast<double>(shard.extents.size());
+            r.intoFresh = std::get<2>(key);
             r.count = static_cast<std::int64_t>(list.size());
             r.besideOps = beside[key] / static_cast<double>(list.size());
+            r.lost = lost[key] / static_cast<double>(list.size());
             r.ns = mean(list);
             m_run.reads.push_back(r);
         }
@@ -271,7 +296,8 @@ private:
         }
         m_run.opGapNs = median(gaps); // without what reads beside them and other programs took
         m_run.tokenNs = tokens.empty() ? 0 : std::max(0.0, mean(tokens) - m_run.opGapNs);
-        m_run.wakeNs = wakes.empty() ? -1 : mean(wakes);
+        m_run.wakes = static_cast<std::int64_t>(wakes.size());
+        m_run.wakeNs = wakes.empty() ? 0 : mean(wakes);
         m_run.rowNs = rows.empty() ? -1 : mean(rows);
     }
 

@@ -111,8 +111,14 @@ void takeReads(Taker& in, const Json& o, MeasuredCosts& costs) {
     reads.freshBytesPerSecond = in.real(o, "fresh_bytes_per_s", 0, kMost);
     reads.computeLoss = in.real(o, "compute_loss", 0, 0.99);
     reads.readLoss = in.real(o, "read_loss", 0, 0.99);
-    if (o.contains("release_ns_per_byte"))
-        reads.releaseNsPerByte = in.real(o, "release_ns_per_byte", 0, 1e6);
+    // Profiles of earlier versions have none of these.
+    for (const auto& [key, value] :
+         {std::pair{"lost_ns_per_byte", &reads.lostNsPerByte},
+          {"touch_ns_per_byte", &reads.touchNsPerByte},
+          {"wake_ns", &reads.wakeNs},
+          {"release_ns_per_byte", &reads.releaseNsPerByte}})
+        if (o.contains(key))
+            *value = in.real(o, key, 0, 1e9);
     reads.residual = in.real(o, "residual", 0, 1e9);
     reads.samples = static_cast<std::int64_t>(in.real(o, "samples", 0, 1e15));
     if (!loader)
@@ -187,6 +193,9 @@ Json toJson(const MeasuredCosts& costs) {
              {"fresh_bytes_per_s", r.freshBytesPerSecond},
              {"compute_loss", r.computeLoss},
              {"read_loss", r.readLoss},
+             {"lost_ns_per_byte", r.lostNsPerByte},
+             {"touch_ns_per_byte", r.touchNsPerByte},
+             {"wake_ns", r.wakeNs},
              {"release_ns_per_byte", r.releaseNsPerByte},
              {"residual", r.residual},
              {"samples", r.samples}});

@@ -65,7 +65,10 @@ struct MeasuredReads {
     double freshBytesPerSecond = 0; ///< into memory that nothing has touched before; 0: the same
     double computeLoss = 0;         ///< share of its speed that compute loses while it is read
     double readLoss = 0;            ///< share of their speed that reads lose while ops compute
-    double releaseNsPerByte = 0;    ///< unmapping what a loader has mapped, for its pages
+    double lostNsPerByte = 0;    ///< more into places that the caches have lost; see CachedPlaces
+    double touchNsPerByte = 0;   ///< of a lazy map of cached pages, by one thread; 0: not known
+    double wakeNs = 0;           ///< from the end of a read to the op that waited for it
+    double releaseNsPerByte = 0; ///< unmapping what a loader has mapped, for its pages
     double residual = 0;
     std::int64_t samples = 0;
 };
@@ -75,7 +78,7 @@ struct MeasuredCosts {
     std::vector<MeasuredReads> reads;
     double startNs = 0; ///< from the start of the clock to the first step of a run
     double opGapNs = 0; ///< between two ops: the walk, its events
-    double wakeNs = 0;  ///< from the end of a read to the op that waited for it
+    double wakeNs = 0;  ///< after reads, where their loader was not seen
     double rowNs = 0;   ///< a row of a table that is read by itself
 
     bool empty() const { return ops.empty() && reads.empty(); }

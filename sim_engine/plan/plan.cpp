@@ -36,6 +36,13 @@ std::string Plan::hashText() const {
     return base::formatted("%016llx", static_cast<unsigned long long>(hash));
 }
 
+base::Bytes Plan::weightBytes(const model::Op& op) const {
+    base::Bytes sum;
+    for (const model::WeightUse& use : op.weights)
+        sum += card->tensor(use.tensor).bytesPerRow() * use.rowCount;
+    return sum;
+}
+
 base::Bytes Plan::rowReadBytes(base::TensorId tensor) const {
     return rowsResident[tensor.index()] ? base::Bytes(0) : card->tensor(tensor).bytesPerRow();
 }

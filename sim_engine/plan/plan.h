@@ -137,6 +137,13 @@ struct Plan {
         return cycles[cycleOfStep[static_cast<std::size_t>(token) - 1]];
     }
     std::string hashText() const;
+    /// Bytes of weights that an op reads.
+    base::Bytes weightBytes(const model::Op& op) const;
+    /// True where the weights of an op are loaded once and stay.
+    bool staysPinned(base::OpId op) const {
+        const base::ShardId shard = shardOfOp[op.index()];
+        return shard.valid() && shards[shard.index()].pinned;
+    }
     /// Bytes of one row read of this tensor, 0 where its rows are resident.
     base::Bytes rowReadBytes(base::TensorId tensor) const;
 };

@@ -35,14 +35,14 @@ public:
             (op.shape.threads == plan.config.threads ? m_seen : m_seenElsewhere).push_back(&op);
         double perToken = 0;
         for (const base::OpId id : plan.graph->pass(model::PassKind::Decode).ops)
-            perToken += weightBytesOf(plan.graph->op(id));
+            perToken += plan.weightBytes(plan.graph->op(id)).real();
         m_allCached = perToken <= board.machine.cacheBytes.real();
     }
 
     /// The place of its times among the different ones.
     std::uint32_t make(std::size_t index, std::vector<Op>& different) {
         const model::Op& op = m_plan.graph->ops[index];
-        const double weights = weightBytesOf(op);
+        const double weights = m_plan.weightBytes(op).real();
         for (std::size_t i = 0; i < m_made.size(); ++i)
             if (isSame(m_made[i], different[i], op, m_keys[index], weights))
                 return static_cast<std::uint32_t>(i);
@@ -66,12 +66,6 @@ private:
         KernelKey key;
     };
 
-    double weightBytesOf(const model::Op& op) const {
-        double bytes = 0;
-        for (const model::WeightUse& use : op.weights)
-            bytes += (m_plan.card->tensor(use.tensor).bytesPerRow() * use.rowCount).real();
-        return bytes;
-    }
     static bool
     isSame(const Made& made, const Op& times, const model::Op& op, KernelKey key, double weights) {
         const model::OpCost &a = made.op->cost, &b = op.cost;
@@ -98,15 +92,15 @@ private:
         const double perFlop =
             kNano / (m_board.kernelRate(forRows(key, isOne), !inCache) * team.speedUp);
         const double perByte = kNano / team.memory;
-        const double touch = source == WeightSource::Mapped ? weights * m_touch : 0;
         return {
             cost.flops * perFlop,
             cost.flopsPerPosition * perFlop,
             inCache ? 0 : weights * perByte,
             cost.stateBytes * perByte,
             cost.stateBytesPerPosition * perByte,
-            team.fixed + touch,
-            1};
+            team.fixed,
+            1,
+            source == WeightSource::Mapped ? weights * m_touch : 0};
     }
 
     const MeasuredOp* find(const OpShape& shape) const {
@@ -140,7 +134,8 @@ private:
                 Line line = lineOf(*seen);
                 const double there =
                     analytic(op.cost, key, weights, other, rows == 1, m_team).at(rows, 0);
-                line.scale = there > 0 ? byRates.at(rows, 0) / there : 1;
+                line.scale = there > 0 ? (byRates.at(rows, 0) - byRates.touchNs) / there : 1;
+                line.touchNs = byRates.touchNs;
                 return line;
             }
         }
@@ -205,9 +200,9 @@ private:
                 like.stateBytesPerPosition * size * s.flopsPerPosition / like.flopsPerPosition;
         const Line rates =
             analytic(cost, s.kernel, s.weightBytes, s.source, isOne, teamOf(s.threads));
-        const double byRates = rates.at(s.rows, kPositions * s.rows);
-        const double took = seen.ns + seen.nsPerPosition * kPositions * s.rows;
-        return byRates > 0 ? took / byRates : 0;
+        const double byRates = rates.at(s.rows, kPositions * s.rows) - rates.touchNs;
+        const double took = seen.ns + seen.nsPerPosition * kPositions * s.rows - rates.touchNs;
+        return byRates > 0 ? std::max(0.0, took) / byRates : 0;
     }
 
     Times timesOf(const model::Op& op, KernelKey key, double weights, WeightSource source) const {

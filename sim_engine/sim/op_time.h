@@ -44,11 +44,12 @@ private:
         double flopNs = 0, flopNsPerPosition = 0;
         double weightNs = 0, stateNs = 0, stateNsPerPosition = 0;
         double fixedNs = 0, scale = 1;
+        double touchNs = 0; ///< of pages that are mapped lazily
 
         double at(double rows, double positions) const {
             const double flops = rows * flopNs + positions * flopNsPerPosition;
             const double bytes = weightNs + rows * stateNs + positions * stateNsPerPosition;
-            return ((flops > bytes ? flops : bytes) + fixedNs) * scale;
+            return ((flops > bytes ? flops : bytes) + fixedNs) * scale + touchNs;
         }
     };
     struct Times {

@@ -102,11 +102,14 @@ double ReadCosts::touchNsPerByte(bool isFirst) const {
     if (m_loader != Loader::Mmap)
         return 0;
     // Each thread touches cached pages of its own part; a device is shared by all.
-    if (m_cache != CacheUse::Nothing && (m_isWarm || !isFirst))
-        return std::max(
-                   0.0, m_board.minorFaultNs.value_or(m_board.pageFaultNs) / plan::kPage -
-                            releaseNsPerByte()) /
-               m_board.computeSpeedUp(m_plan.config.threads);
+    if (m_cache != CacheUse::Nothing && (m_isWarm || !isFirst)) {
+        double alone = m_measured ? m_measured->touchNsPerByte : 0;
+        if (alone <= 0)
+            alone = std::max(
+                0.0, m_board.minorFaultNs.value_or(m_board.pageFaultNs) / plan::kPage -
+                         releaseNsPerByte());
+        return alone / m_board.computeSpeedUp(m_plan.config.threads);
+    }
     return kNano / m_board.mappedBytesPerSecond.value_or(m_board.readBytesPerSecond);
 }
 

@@ -30,6 +30,12 @@ public:
     }
     /// What it takes more into memory that nothing has touched before, ns a byte.
     double freshNsPerByte() const { return m_freshNsPerByte; }
+    /// What it takes more into a place that the caches have lost, ns a byte.
+    double lostNsPerByte() const { return m_measured ? m_measured->lostNsPerByte : 0; }
+    /// From the end of a read to the op that waited for it.
+    double wakeNs() const {
+        return m_measured && m_measured->wakeNs > 0 ? m_measured->wakeNs : m_board.measured.wakeNs;
+    }
     /// Where its weights come from when the op after this read uses them.
     plan::WeightSource source() const { return plan::freshSource(m_loader); }
     /// Touching pages of a lazy map for the first time after the first or a later load, ns a byte;

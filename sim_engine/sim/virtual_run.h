@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "sim_engine/plan/cached_places.h"
 #include "sim_engine/plan/walk.h"
 #include "sim_engine/sim/op_time.h"
 #include "sim_engine/sim/read_costs.h"
@@ -27,6 +28,7 @@ public:
           m_lanes(plan.shards.size(), m_reads.opShare(), m_reads.readShare()),
           m_tokens(tokensOf(plan, workload)), m_loaded(plan.shards.size()),
           m_touched(plan.blocks.size()), m_usedAt(plan.shards.size(), kNever),
+          m_places(plan.blocks.size(), board.machine.cacheBytes),
           m_firstTouch(m_reads.touchNsPerByte(true) - m_reads.touchNsPerByte(false)) {
         m_lanes.pause(board.measured.startNs, told());
     }
@@ -46,12 +48,16 @@ public:
         if (!m_touched[place] && !(m_plan.shard(id).pinned && block.lives.front().first > 0))
             work.activeNs += m_reads.freshNsPerByte() * m_plan.shard(id).bytes.real();
         m_touched[place] = true;
+        if (m_reads.lostNsPerByte() > 0) {
+            const double bytes = m_plan.shard(id).bytes.real();
+            work.activeNs += m_places.fill(place, bytes) * m_reads.lostNsPerByte() * bytes;
+        }
         m_lanes.issue(id, work);
         m_loaded[id.index()] = std::min(m_loaded[id.index()] + 1, 2);
     }
     void await(base::ShardId id) {
         if (m_lanes.await(id, told()))
-            m_lanes.pause(m_board.measured.wakeNs, told());
+            m_lanes.pause(m_reads.wakeNs(), told());
         m_fresh = id;
     }
     void evict(base::ShardId id, const plan::Block&) {
@@ -79,6 +85,8 @@ public:
             m_usedAt[m_fresh.index()] = moment;
         m_fresh = {};
         const bool isFresh = shard.valid() && m_usedAt[shard.index()] == moment;
+        if (m_plan.staysPinned(id))
+            m_places.use(m_times.weightBytes(id));
         double time = m_times.nanos(id, c, isFresh ? m_reads.source() : m_held);
         if (isFresh && m_firstTouch != 0 && m_loaded[shard.index()] == 1)
             time += m_firstTouch * m_times.weightBytes(id);
@@ -133,6 +141,7 @@ private:
     std::vector<std::int32_t> m_loaded; ///< by ShardId: how often, up to 2
     std::vector<bool> m_touched;        ///< by BlockId
     std::vector<std::int64_t> m_usedAt; ///< by ShardId: the first pass after its last load
+    plan::CachedPlaces m_places;        ///< by BlockId
     double m_firstTouch;
     base::ShardId m_fresh;
     std::vector<std::uint32_t> m_chosen; ///< of a window: nobody knows which

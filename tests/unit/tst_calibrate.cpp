@@ -20,26 +20,58 @@ using plan::RunConfig;
 
 namespace {
 
+/// One slot after the other stays in them, the many of a large cache do not.
+constexpr base::Bytes kCaches = base::mebibytes(12);
+
 /// The board that the runs come from: all of it is known.
 BoardProfile truth() {
     BoardProfile board = test::board("rk3588-16g-nvme");
     board.source = "probe";
     board.overlap = 0.6;
     board.tokenFixedNs = 40'000;
+    board.machine.cacheBytes = kCaches;
     board.measured.startNs = 1.5e6;
     board.measured.opGapNs = 250;
     board.measured.wakeNs = 9'000;
     board.measured.rowNs = 3'000;
     board.measured.reads = {
-        {Loader::Pread, 2, 20'000, 2.5e9, 1.2e9, 0.3, 0.2, 0, 0, 1},
-        {Loader::Direct, 2, 90'000, 0.8e9, 0, 0.05, 0.1, 0, 0, 1},
-        {Loader::Populate, 2, 15'000, 3e9, 2e9, 0.1, 0.2, 0.05, 0, 1}};
+        {.loader = Loader::Pread,
+         .threads = 2,
+         .requestNs = 20'000,
+         .bytesPerSecond = 2.5e9,
+         .freshBytesPerSecond = 1.2e9,
+         .computeLoss = 0.3,
+         .readLoss = 0.2,
+         .lostNsPerByte = 0.15,
+         .wakeNs = 12'000},
+        {.loader = Loader::Direct,
+         .threads = 2,
+         .requestNs = 90'000,
+         .bytesPerSecond = 0.8e9,
+         .computeLoss = 0.05,
+         .readLoss = 0.1},
+        {.loader = Loader::Populate,
+         .threads = 2,
+         .requestNs = 15'000,
+         .bytesPerSecond = 3e9,
+         .freshBytesPerSecond = 2e9,
+         .computeLoss = 0.1,
+         .readLoss = 0.2,
+         .releaseNsPerByte = 0.05},
+        {.loader = Loader::Mmap,
+         .threads = 2,
+         .requestNs = 4'000,
+         .bytesPerSecond = 300e9,
+         .computeLoss = 0.1,
+         .touchNsPerByte = 0.4,
+         .releaseNsPerByte = 0.02}};
     return board;
 }
 
 /// What is known before: other rates by far.
 BoardProfile prior() {
     BoardProfile board = test::board("rk3588-16g-nvme");
+    board.machine.cacheBytes = kCaches;
     board.kernels = {};
     for (auto& rates : board.opsPerSecond)
         rates = {rates[0] * 3, rates[1] * 0.4};
@@ -82,12 +114,15 @@ std::vector<RunConfig> learned() {
         configOf({{"pin", "none"}, {"slots", "1"}}),
         configOf({{"pin", "none"}, {"decoder_shard", "tensor"}}),
         configOf({{"budget_bytes", "60MiB"}}),
+        configOf({{"budget_bytes", "60MiB"}, {"policy", "lru"}}),
         configOf({{"budget_bytes", "60MiB"}, {"loader", "direct"}}),
         configOf({{"pin", "none"}, {"loader", "direct"}, {"slots", "1"}}),
         configOf({{"pin", "none"}, {"loader", "direct"}, {"decoder_shard", "sublayer"}}),
         configOf({{"pin", "none"}, {"loader", "populate"}}),
         configOf({{"pin", "none"}, {"loader", "populate"}, {"slots", "1"}}),
-        configOf({{"budget_bytes", "60MiB"}, {"loader", "populate"}})};
+        configOf({{"budget_bytes", "60MiB"}, {"loader", "populate"}}),
+        configOf({{"pin", "none"}, {"loader", "mmap"}}),
+        configOf({{"budget_bytes", "60MiB"}, {"loader", "mmap"}})};
 }
 
 analyze::Fit fitted() {
@@ -138,11 +173,18 @@ private slots:
             QVERIFY2(
                 std::abs(found->releaseNsPerByte - exact.releaseNsPerByte) < 0.005,
                 qPrintable(QString::number(found->releaseNsPerByte)));
+            QVERIFY2(
+                std::abs(found->lostNsPerByte - exact.lostNsPerByte) < 0.02,
+                qPrintable(QString::number(found->lostNsPerByte)));
+            QVERIFY2(
+                isNear(found->touchNsPerByte, exact.touchNsPerByte, 0.1),
+                qPrintable(QString::number(found->touchNsPerByte)));
+            const double wake = exact.wakeNs > 0 ? exact.wakeNs : truth().measured.wakeNs;
+            QVERIFY2(isNear(found->wakeNs, wake, 0.05), qPrintable(QString::number(found->wakeNs)));
         }
         const plan::MeasuredCosts& exact = truth().measured;
         QVERIFY(isNear(board.measured.startNs, exact.startNs, 0.01));
         QVERIFY(isNear(board.measured.opGapNs, exact.opGapNs, 0.5)); // reads beside it stretch it
-        QVERIFY(isNear(board.measured.wakeNs, exact.wakeNs, 0.05));
         QVERIFY(isNear(board.tokenFixedNs, truth().tokenFixedNs, 0.5));
     }
 
@@ -182,6 +224,10 @@ private slots:
                                         << "2"
                                         << "populate"
                                         << "none";
+        QTest::newRow("lazy maps of sublayers") << "48MiB"
+                                                << "sublayer"
+                                                << "mmap"
+                                                << "none";
         QTest::newRow("slow storage") << "55MiB"
                                       << "2"
                                       << "pread"

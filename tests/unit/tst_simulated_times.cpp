@@ -48,6 +48,7 @@ private slots:
     void readsThroughThePageCacheDependOnMemory();
     void theFrontEndTakesTheSoundThatThereIs();
     void measuredOpsAndReadsGoBeforeRates();
+    void placesThatTheCachesHaveLostTakeLonger();
     void mappedPagesAreGivenBackForTheirPrice();
     void moreSlotsHideReads();
     void threadsHelpAsFarAsThereAreCores();
@@ -207,16 +208,14 @@ void TestSimulatedTimes::measuredOpsAndReadsGoBeforeRates() {
             out = &p.graph->ops[i];
             for (const auto source : {plan::WeightSource::Resident, plan::WeightSource::Copied}) {
                 plan::MeasuredOp op;
-                op.shape = {keys[i], source, 2, 1, out->cost.flops, 0, 0};
-                for (const model::WeightUse& use : out->weights)
-                    op.shape.weightBytes +=
-                        (p.card->tensor(use.tensor).bytesPerRow() * use.rowCount).real();
+                op.shape = {keys[i], source, 2, 1, out->cost.flops, 0, p.weightBytes(*out).real()};
                 op.ns = 123456;
                 board.measured.ops.push_back(op);
             }
         }
     QVERIFY(out);
-    board.measured.reads = {{plan::Loader::Pread, 2, 1000, 1e8, 0, 0, 0, 1}};
+    board.measured.reads = {
+        {.loader = plan::Loader::Pread, .threads = 2, .requestNs = 1000, .bytesPerSecond = 1e8}};
     for (const Event& e : sim::simulate(p, board).events) {
         if (e.kind == EventKind::Compute && e.b > 0 && &p.graph->ops[e.id] == out)
             QVERIFY(std::llabs(static_cast<std::int64_t>(e.a) - 123456) <= 1);
@@ -229,6 +228,29 @@ void TestSimulatedTimes::measuredOpsAndReadsGoBeforeRates() {
     }
 }
 
+/// A slot that is filled again at once is still in the caches; those of a whole pass are not.
+void TestSimulatedTimes::placesThatTheCachesHaveLostTakeLonger() {
+    RunConfig config = tight();
+    config.loader = plan::Loader::Pread;
+    config.pin.kind = plan::PinChoice::Kind::None;
+    config.slotCount = 1;
+    const Plan p = test::planned(test::card("tiny.en"), config);
+    BoardProfile board = test::board();
+    board.measured.reads = {
+        {.loader = plan::Loader::Pread, .requestNs = 10'000, .bytesPerSecond = 1e9}};
+    const auto lossOf = [&](Bytes caches) {
+        board.machine.cacheBytes = caches;
+        board.measured.reads[0].lostNsPerByte = 0;
+        const double before = totalMs(p, board);
+        board.measured.reads[0].lostNsPerByte = 1;
+        return totalMs(p, board) - before;
+    };
+    const double least = lossOf(base::kibibytes(256)), most = lossOf(base::mebibytes(64));
+    QVERIFY(most < 0.2 * least);
+    QVERIFY(lossOf(base::mebibytes(8)) <= least);
+    QCOMPARE(lossOf(Bytes(0)), 0.0); // nobody knows how large they are
+}
+
 void TestSimulatedTimes::mappedPagesAreGivenBackForTheirPrice() {
     RunConfig config = tight();
     config.threads = 1;
@@ -236,7 +258,8 @@ void TestSimulatedTimes::mappedPagesAreGivenBackForTheirPrice() {
     config.loader = plan::Loader::Populate;
     const Plan p = test::planned(test::card("tiny.en"), config);
     BoardProfile board = test::board();
-    board.measured.reads = {{plan::Loader::Populate, 1, 10'000, 1e9, 0, 0, 0, 0, 0, 1}};
+    board.measured.reads = {
+        {.loader = plan::Loader::Populate, .requestNs = 10'000, .bytesPerSecond = 1e9}};
     const double before = totalMs(p, board);
     constexpr double kNsPerByte = 0.05;
     board.measured.reads[0].releaseNsPerByte = kNsPerByte;
@@ -252,7 +275,11 @@ void TestSimulatedTimes::mappedPagesAreGivenBackForTheirPrice() {
     // Other loaders map nothing.
     RunConfig copied = config;
     copied.loader = plan::Loader::Pread;
-    board.measured.reads.push_back({plan::Loader::Pread, 1, 10'000, 1e9, 0, 0, 0, 0.05, 0, 1});
+    board.measured.reads.push_back(
+        {.loader = plan::Loader::Pread,
+         .requestNs = 10'000,
+         .bytesPerSecond = 1e9,
+         .releaseNsPerByte = kNsPerByte});
     const Plan q = test::planned(test::card("tiny.en"), copied);
     const double with = totalMs(q, board);
     board.measured.reads.back().releaseNsPerByte = 0;
