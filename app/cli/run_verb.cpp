@@ -34,6 +34,8 @@ const std::vector<Flag>& runFlags() {
              "This machine (local), emulated:NAME, USER@HOST[:PORT], or a board that was added."},
             {"--model", "FILE", "A ggml Whisper file as whisper.cpp writes it."},
             {"--audio", "FILE", "WAV, FLAC, OGG or MP3; converted to 16 kHz mono if need be."},
+            {"--cold", "",
+             "Begin with nothing of the model in the page cache, as after a start of the board."},
             {"--json", "", "The result document instead of text."}};
         all.insert(all.end(), sshFlags().begin(), sshFlags().end());
         return withKnobs(all);
@@ -50,6 +52,7 @@ Result<RunOrder> readOrder(const Args& args) {
     if (!config)
         return config.error();
     order.config = *config;
+    order.isCold = args.has("--cold");
     for (auto [flag, field] : {std::pair{"--model", &order.model}, {"--audio", &order.audio}}) {
         auto value = args.required(flag);
         if (!value)

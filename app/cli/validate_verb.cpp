@@ -167,14 +167,34 @@ void listenBetweenRuns() {
     std::signal(SIGTERM, askToStop);
 }
 
-/// Runs one configuration; false when it was stopped.
-Result<bool> runOnce(const Order& order, ValidatedConfig& config, bool counts) {
+RunOrder runOf(const Order& order, const plan::RunConfig& config) {
     RunOrder run;
     run.board = order.board;
     run.model = order.model;
     run.audio = order.audio;
-    run.config = config.config;
+    run.config = config;
     run.profile = order.prior;
+    return run;
+}
+
+/// A run that does not count: what is not written yet of a new file is written, and the page cache
+/// takes it in as runs do, so that all of the grid finds the same. False when it was stopped.
+Result<bool> fillPageCache(const Order& order, plan::RunConfig config) {
+    config.loader = plan::Loader::Pread;
+    config.maxTokens = 1;
+    RunOrder run = runOf(order, config);
+    run.isCold = true;
+    RunDocument document;
+    const auto error = runToEnd(nullptr, run, document, order.way);
+    listenBetweenRuns();
+    if (error)
+        return *error;
+    return document.state() == RunState::Done;
+}
+
+/// Runs one configuration and keeps what it showed; false when it was stopped.
+Result<bool> runOnce(const Order& order, ValidatedConfig& config) {
+    const RunOrder run = runOf(order, config.config);
     if (stopAsked)
         return false;
     RunDocument document;
@@ -184,21 +204,20 @@ Result<bool> runOnce(const Order& order, ValidatedConfig& config, bool counts) {
         return *error;
     if (document.state() != RunState::Done)
         return false;
-    if (!counts)
-        return true;
     auto plan = plan::planOrError(document.card(), document.config(), order.prior);
     if (!plan)
         return plan.error();
     const Json& result = document.result();
     const plan::Loader loader = usedLoader(config.config.loader, result);
-    auto seen = analyze::observe(document.trace(), *plan, loader, order.prior);
+    const bool isCold = document.content().isCold();
+    auto seen = analyze::observe(document.trace(), *plan, loader, order.prior, isCold);
     if (!seen)
         return seen.error();
     config.loader = loader;
     config.workload.windows = std::max(1, document.windows());
     config.workload.tokens =
         std::max(1, (document.tokens() + config.workload.windows - 1) / config.workload.windows);
-    config.workload.isWarm = true;
+    config.workload.isWarm = !isCold;
     if (!config.plan)
         config.plan = std::make_shared<const plan::Plan>(std::move(*plan));
     analyze::Summary summary = document.summary();
@@ -235,9 +254,8 @@ Result<bool> runGrid(const Order& order, std::vector<ValidatedConfig>& all) {
     std::size_t done = 0;
     std::size_t total = all.size() * order.repeats;
     listenBetweenRuns();
-    ValidatedConfig first = all.front(); // brings the file into the page cache
-    if (auto warm = runOnce(order, first, false); !warm || !*warm)
-        return warm;
+    if (auto filled = fillPageCache(order, all.front().config); !filled || !*filled)
+        return filled;
     for (std::size_t round = 0; round < order.repeats; ++round) {
         std::vector<std::size_t> turn(all.size());
         for (std::size_t i = 0; i < turn.size(); ++i)
@@ -248,7 +266,7 @@ Result<bool> runGrid(const Order& order, std::vector<ValidatedConfig>& all) {
                 --total;
                 continue;
             }
-            auto went = runOnce(order, all[i], true);
+            auto went = runOnce(order, all[i]);
             if (!went || !*went)
                 return went;
             const double each = static_cast<double>(clock.elapsed()) / 1e3 / double(++done);

@@ -115,6 +115,7 @@ Status RunController::holdToBoard() {
     if (!board)
         return board.error();
     m_emulation = Emulation::prepare(*board, m_local, m_order.model, m_order.config);
+    m_order.isCold |= m_emulation->beginsCold();
     if (!m_order.profile)
         m_order.profile = m_emulation->profile();
     emit emulating(m_emulation->words());
@@ -149,6 +150,7 @@ void RunController::startAgent(const QString& audio) {
         {{"model", absolutePath(m_order.model).toStdString()},
          {"audio", absolutePath(audio).toStdString()},
          {"config", plan::toJson(config)},
+         {"cold", m_order.isCold},
          {"raw_greedy", false}});
 }
 

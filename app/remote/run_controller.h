@@ -23,6 +23,7 @@ struct RunOrder {
     QString model; ///< a file
     QString audio; ///< any audio file
     plan::RunConfig config;
+    bool isCold = false; ///< begins with nothing of the model in the page cache
     /// A run that the agent's machine has kept since nobody fetched it: it is fetched, and model,
     /// audio and config are its own.
     std::string spooled;

@@ -132,6 +132,7 @@ Status RunContent::readRun(const Json& run) {
         m_board = std::move(*board);
     }
     m_audio = textOf(run, "audio");
+    m_isCold = run.contains("cold") && run["cold"].is_boolean() && run["cold"].get<bool>();
     m_hasRun = true;
     return {};
 }

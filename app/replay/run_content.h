@@ -53,6 +53,8 @@ public:
     const std::string& text() const { return m_text; }
     /// The audio file as the run was started with it; may be empty.
     const std::string& audio() const { return m_audio; }
+    /// It began with nothing of the model in the page cache.
+    bool isCold() const { return m_isCold; }
     const std::optional<base::Error>& error() const { return m_error; }
     analyze::Summary summary() const { return m_summary.summary(); }
     std::int32_t windows() const { return m_windows; }
@@ -75,6 +77,7 @@ private:
     std::uint32_t m_endCode = 0;
     std::int32_t m_windows = 0;
     std::int32_t m_tokens = 0;
+    bool m_isCold = false;
     bool m_hasRun = false;
 };
 

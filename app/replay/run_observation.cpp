@@ -27,7 +27,7 @@ observationOf(const RunContent& content, const plan::BoardProfile& prior, const 
         return plan.error();
     auto seen = analyze::observe(
         content.trace(), *plan, usedLoader(content.config().loader, content.recording().result),
-        prior);
+        prior, content.isCold());
     if (!seen)
         return Error{seen.error().code, seen.error().what, name, seen.error().mend};
     return seen;

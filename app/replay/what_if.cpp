@@ -50,6 +50,8 @@ sim::Workload workloadOf(const RunDocument& document) {
     sim::Workload seen;
     seen.windows = std::max(1, document.windows());
     seen.tokens = std::max(1, (document.tokens() + seen.windows - 1) / seen.windows);
+    if (document.content().isCold())
+        seen.isWarm = false;
     return seen;
 }
 

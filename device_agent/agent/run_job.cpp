@@ -3,9 +3,11 @@
 
 #include "device_agent/agent/text_stream.h"
 #include "device_agent/agent/trim_process.h"
+#include "device_agent/engine/weights/page_cache.h"
 #include "device_agent/probes/board_state.h"
 #include "device_agent/probes/cpu_facts.h"
 #include "sim_engine/analyze/summary.h"
+#include "sim_engine/base/format.h"
 #include "sim_engine/model/card_catalog.h"
 #include "sim_engine/model/card_json.h"
 #include "sim_engine/plan/knobs.h"
@@ -41,6 +43,7 @@ Json header(const RunJob& job, const plan::Plan& plan, const trace::Legend& lege
           {"model", job.request.modelPath},
           {"audio", job.request.audioPath},
           {"windows", windows},
+          {"cold", job.request.isCold},
           {"governor", governor},
           {"config", plan::toJson(plan.config)},
           {"card", model::toJson(*plan.card)},
@@ -82,6 +85,22 @@ Result<plan::Plan> planFor(const engine::RunRequest& request, const plan::RunCon
 
 namespace {
 
+/// Lets the run begin as after a start of the machine; a sentence on how far that went.
+Result<std::string> beginCold(const std::string& path) {
+    auto file = engine::WeightFile::open(path);
+    if (!file)
+        return file.error();
+    if (Status status = engine::forgetPages(*file); !status)
+        return status.error();
+    constexpr double kSome = 0.01;
+    const double stays = engine::cachedShare(*file);
+    return stays < kSome
+               ? std::string("cold: nothing of the model was in the page cache")
+               : base::formatted(
+                     "cold: %.0f %% of the model stayed in the page cache, other programs use it",
+                     stays * 100);
+}
+
 /// A run without events has no figures but its time.
 Result<Json> untraced(engine::Engine& engine, const engine::RunClock& clock) {
     if (Status status = engine.run(clock); !status)
@@ -93,6 +112,13 @@ Result<Json> untraced(engine::Engine& engine, const engine::RunClock& clock) {
 } // namespace
 
 Result<Json> RunJob::perform() const {
+    std::vector<std::string> notes;
+    if (request.isCold) {
+        auto cold = beginCold(request.modelPath);
+        if (!cold)
+            return cold.error();
+        notes.push_back(std::move(*cold));
+    }
     engine::RunRequest asked = request;
     asked.freeRam = probes::ProcessMemory::open().freeRam();
     auto plan = planFor(asked, config);
@@ -111,7 +137,8 @@ Result<Json> RunJob::perform() const {
         return engine.error();
     if (!request.isTraced)
         return untraced(**engine, clock);
-    legend.notes = (*engine)->notes();
+    notes.insert(notes.end(), (*engine)->notes().begin(), (*engine)->notes().end());
+    legend.notes = notes;
     for (std::size_t i = 0; i < legend.notes.size(); ++i)
         collector.note(static_cast<std::uint32_t>(i));
     TextStream text((*engine)->vocabulary(), appendText);
@@ -140,7 +167,7 @@ Result<Json> RunJob::perform() const {
         result["language_probability"] = language->probability;
     }
     result["io"]["loader_reason"] = (*engine)->loaderReason();
-    result["io"]["notes"] = (*engine)->notes();
+    result["io"]["notes"] = notes;
     if (request.stop && request.stop->load())
         result["stopped"] = true;
     return result;

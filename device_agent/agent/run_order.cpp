@@ -30,8 +30,12 @@ base::Result<RunJob> jobFromJson(const Json& request) {
     RunJob job;
     job.request.modelPath = textAt(request, "model");
     job.request.audioPath = textAt(request, "audio");
-    const auto raw = request.find("raw_greedy");
-    job.request.rawGreedy = raw != request.end() && raw->is_boolean() && raw->get<bool>();
+    const auto isSet = [&](const char* key) {
+        const auto found = request.find(key);
+        return found != request.end() && found->is_boolean() && found->get<bool>();
+    };
+    job.request.rawGreedy = isSet("raw_greedy");
+    job.request.isCold = isSet("cold");
     if (const auto ids = request.find("prompt_ids"); ids != request.end() && ids->is_array())
         for (const Json& id : *ids) {
             if (!id.is_number_integer() || job.request.promptIds.size() >= 4096)

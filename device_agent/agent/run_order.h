@@ -8,7 +8,8 @@
 namespace shardscope::agent {
 
 /// The job that a "run" request of the protocol asks for:
-///   {"model", "audio", "config", "raw_greedy", "prompt_ids"}, the last three may be missing.
+///   {"model", "audio", "config", "cold", "raw_greedy", "prompt_ids"}; all but the first two may be
+///   missing.
 /// Usage naming the key where a value is impossible.
 base::Result<RunJob> jobFromJson(const nlohmann::ordered_json& request);
 

@@ -44,6 +44,7 @@ std::vector<Flag> runFlags() {
         {"--dump-encoder", "FILE", "encoder output, positions x d float32"},
         {"--dump-logits", "FILE", "logits before suppression, steps x vocabulary float32"},
         {"--prompt-ids", "ID,ID,..", "a fixed prompt"},
+        {"--cold", "", "begin with nothing of the model in the page cache, as after a start"},
         {"--raw-greedy", "", "plain argmax: nothing suppressed, no end before --max-tokens"},
         {"--no-trace", "", "no events, and so no text: the time alone, to tell what they cost"},
         {"--help", "", "this text"},
@@ -87,6 +88,7 @@ Result<RunJob> jobOf(const Args& args) {
         return status.error();
     job.request.modelPath = *model;
     job.request.audioPath = *audio;
+    job.request.isCold = args.has("--cold");
     job.request.rawGreedy = args.has("--raw-greedy");
     job.request.isTraced = !args.has("--no-trace");
     job.request.dumpMel = args.valueOr("--dump-mel", "");

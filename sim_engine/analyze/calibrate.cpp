@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "sim_engine/analyze/fit_cached_files.h"
 #include "sim_engine/analyze/fit_reads.h"
 #include "sim_engine/analyze/median.h"
 #include "sim_engine/base/format.h"
@@ -24,6 +26,8 @@ using Runs = std::vector<const RunObservation*>;
 using Ops = RunObservation::Ops;
 
 constexpr int kRounds = 6;
+/// Of what reads cost at the mean, and where they take longer, in turn.
+constexpr int kFileRounds = 4;
 /// Medians of a run that are less beside reads than this count as undisturbed.
 constexpr double kAlone = 0.25;
 
@@ -47,15 +51,14 @@ public:
         for (const Shape& shape : m_shapes)
             put(costs.ops, shape.fit,
                 [&](const MeasuredOp& op) { return op.shape == shape.fit.shape; });
-        for (const auto& [key, lost] : m_lost)
-            if (auto reads = fitReads(m_runs, m_prior, key)) {
-                reads->costs.computeLoss = lost;
-                reads->costs.touchNsPerByte = touchOf(key);
-                put(costs.reads, reads->costs,
-                    [&](const MeasuredReads& r) { return LoaderKey(r.loader, r.threads) == key; });
-                m_readsOff += reads->offNs;
-                m_readsAll += reads->allNs;
-            }
+        const ReadsKnown known = fitFiles();
+        for (const MeasuredReads& reads : readsWith(known))
+            put(costs.reads, reads, [&](const MeasuredReads& r) {
+                return r.loader == reads.loader && r.threads == reads.threads;
+            });
+        for (const plan::CachedFile& file : known.files)
+            put(costs.files, file,
+                [&](const plan::CachedFile& f) { return f.model == file.model; });
         fitFixed(out.board);
         out.board.source =
             base::formatted("fitted to %zu runs; ", m_runs.size()) +
@@ -216,6 +219,44 @@ private:
             shape.fit.ns *= level;
             shape.fit.nsPerPosition *= level;
         }
+    }
+
+    /// How files lie in the page cache, with what an extent costs: of small shards, which are dear,
+    /// either may be the cause. What explains all reads with the least error is taken.
+    ReadsKnown fitFiles() {
+        ReadsKnown best;
+        if (std::none_of(m_runs.begin(), m_runs.end(), [](const RunObservation* run) {
+                return run->loader == Loader::Pread;
+            }))
+            return best;
+        constexpr double kStep = 0.7, kLeast = 0.01; // of the most that an extent may cost
+        const double most = mostRequestNs(m_prior, Loader::Pread);
+        double least = std::numeric_limits<double>::infinity();
+        for (double share = 1; share > kLeast; share *= kStep) {
+            ReadsKnown tried{{}, most * share};
+            for (int round = 0; round < kFileRounds; ++round)
+                tried.files = fitCachedFiles(m_runs, readsWith(tried));
+            (void)readsWith(tried);
+            if (m_readsOff < least) {
+                least = m_readsOff;
+                best = std::move(tried);
+            }
+        }
+        return best;
+    }
+
+    std::vector<MeasuredReads> readsWith(const ReadsKnown& known) {
+        m_readsOff = m_readsAll = 0;
+        std::vector<MeasuredReads> all;
+        for (const auto& [key, lost] : m_lost)
+            if (auto reads = fitReads(m_runs, known, m_prior, key)) {
+                reads->costs.computeLoss = lost;
+                reads->costs.touchNsPerByte = touchOf(key);
+                all.push_back(reads->costs);
+                m_readsOff += reads->offNs;
+                m_readsAll += reads->allNs;
+            }
+        return all;
     }
 
     /// What ops on a lazy map take more than the same ops on weights that stay, if it were one

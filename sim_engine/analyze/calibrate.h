@@ -33,14 +33,15 @@ struct RunObservation {
     /// Reads of one shard, with little computing beside them or with much, into places that the
     /// caches still hold or have lost.
     struct Reads {
-        std::int64_t fileOffset = 0; ///< of the first extent
-        double bytes = 0, extents = 0;
+        std::vector<plan::Extent> extents;
+        double bytes = 0;
         double ns = 0;          ///< mean
         double besideOps = 0;   ///< share of their time in which ops computed
         double lost = 0;        ///< share of their places that the caches have lost
         bool intoFresh = false; ///< memory that nothing has touched before
         std::int64_t count = 0;
     };
+    std::string model;
     plan::Loader loader = plan::Loader::Pread;
     std::int32_t threads = 1;
     bool isThrottled = false;
@@ -53,11 +54,12 @@ struct RunObservation {
     double releaseNsPerByte = -1; ///< of shards that were mapped; -1: none was
 };
 
-/// `loader` is the one that was used; `board` what is known so far. BadInput where the trace is not
-/// one of this plan, or has lost events.
+/// `loader` is the one that was used; `board` what is known so far; `isCold`: the run began with
+/// nothing in the page cache, so that first loads tell of the device and are left out. BadInput
+/// where the trace is not one of this plan, or has lost events.
 base::Result<RunObservation> observe(
     const trace::Trace& trace, const plan::Plan& plan, plan::Loader loader,
-    const plan::BoardProfile& board);
+    const plan::BoardProfile& board, bool isCold = false);
 
 struct FitQuality {
     std::int64_t runs = 0;

@@ -13,7 +13,12 @@ namespace {
 
 using Runs = std::vector<const RunObservation*>;
 using Reads = RunObservation::Reads;
-using ReadList = std::vector<const Reads*>;
+/// Reads with their extents, and their bytes as they count: by where they lie in the page cache.
+struct Laid {
+    const Reads* reads;
+    double extents, bytes;
+};
+using ReadList = std::vector<Laid>;
 
 constexpr double kNano = 1e9;
 /// Shares of computing beside reads that differ by less tell nothing.
@@ -29,8 +34,10 @@ struct ReadLine {
     double requestNs = 0, nsPerByte = 0, lostNsPerByte = 0, readLoss = 0;
 
     double alone(const Reads& r) const { return r.ns * (1 - readLoss * r.besideOps); }
-    double of(const Reads& r) const {
-        return (requestNs * r.extents + (nsPerByte + lostNsPerByte * r.lost) * r.bytes) /
+    double of(const Laid& laid) const {
+        const Reads& r = *laid.reads;
+        return (requestNs * laid.extents + nsPerByte * laid.bytes +
+                lostNsPerByte * r.lost * r.bytes) /
                (1 - readLoss * r.besideOps);
     }
     void scale(double by) {
@@ -41,34 +48,39 @@ struct ReadLine {
     /// Sum of what it is off, in time.
     double off(const ReadList& reads) const {
         double sum = 0;
-        for (const Reads* r : reads)
-            sum += static_cast<double>(r->count) * std::abs(r->ns - of(*r));
+        for (const Laid& r : reads)
+            sum += static_cast<double>(r.reads->count) * std::abs(r.reads->ns - of(r));
         return sum;
     }
 };
 
+/// What an extent may cost.
+struct RequestRange {
+    double least = 0, most = 0;
+};
+
 /// By relative least squares over reads into places that the caches still hold; what others take
 /// more is the cost of a lost place. Where all were lost, or none, nothing tells it.
-ReadLine lineThrough(const ReadList& reads, double readLoss, double mostRequestNs) {
+ReadLine lineThrough(const ReadList& reads, double readLoss, const RequestRange& range) {
     ReadLine line;
     line.readLoss = readLoss;
-    const bool allLost =
-        std::all_of(reads.begin(), reads.end(), [](const Reads* r) { return isMostlyLost(*r); });
+    const bool allLost = std::all_of(
+        reads.begin(), reads.end(), [](const Laid& r) { return isMostlyLost(*r.reads); });
     double nn = 0, nb = 0, bb = 0, ny = 0, by = 0;
-    for (const Reads* r : reads) {
-        if (isMostlyLost(*r) && !allLost)
+    for (const Laid& r : reads) {
+        if (isMostlyLost(*r.reads) && !allLost)
             continue;
-        const double y = line.alone(*r);
-        const double w = std::sqrt(static_cast<double>(r->count)) / (y * y);
-        nn += w * r->extents * r->extents;
-        nb += w * r->extents * r->bytes;
-        bb += w * r->bytes * r->bytes;
-        ny += w * r->extents * y;
-        by += w * r->bytes * y;
+        const double y = line.alone(*r.reads);
+        const double w = std::sqrt(static_cast<double>(r.reads->count)) / (y * y);
+        nn += w * r.extents * r.extents;
+        nb += w * r.extents * r.bytes;
+        bb += w * r.bytes * r.bytes;
+        ny += w * r.extents * y;
+        by += w * r.bytes * y;
     }
     const double det = nn * bb - nb * nb;
     const double request = det > 1e-9 * nn * bb ? (ny * bb - by * nb) / det : 0;
-    line.requestNs = std::clamp(request, 0.0, mostRequestNs);
+    line.requestNs = std::clamp(request, range.least, range.most);
     line.nsPerByte = (by - line.requestNs * nb) / bb; // the rest is in the bytes
     if (line.nsPerByte <= 0) {
         line.requestNs = 0;
@@ -77,12 +89,14 @@ ReadLine lineThrough(const ReadList& reads, double readLoss, double mostRequestN
     if (allLost)
         return line;
     std::vector<Weighted> more;
-    for (const Reads* r : reads)
-        if (isMostlyLost(*r))
+    for (const Laid& laid : reads) {
+        const Reads& r = *laid.reads;
+        if (isMostlyLost(r))
             more.push_back(
-                {(line.alone(*r) - line.requestNs * r->extents - line.nsPerByte * r->bytes) /
-                     (r->lost * r->bytes),
-                 r->bytes * static_cast<double>(r->count)});
+                {(line.alone(r) - line.requestNs * laid.extents - line.nsPerByte * laid.bytes) /
+                     (r.lost * r.bytes),
+                 r.bytes * static_cast<double>(r.count)});
+    }
     line.lostNsPerByte = std::max(0.0, weightedMedian(more));
     return line;
 }
@@ -94,9 +108,9 @@ std::optional<double> pairedLoss(const Runs& runs) {
     for (const RunObservation* run : runs)
         for (const Reads& a : run->reads)
             for (const Reads& b : run->reads) {
-                if (a.intoFresh || b.intoFresh || a.fileOffset != b.fileOffset ||
-                    a.bytes != b.bytes || isMostlyLost(a) != isMostlyLost(b) ||
-                    b.besideOps - a.besideOps < kApart)
+                if (a.intoFresh || b.intoFresh || a.bytes != b.bytes ||
+                    a.extents.front().fileOffset != b.extents.front().fileOffset ||
+                    isMostlyLost(a) != isMostlyLost(b) || b.besideOps - a.besideOps < kApart)
                     continue;
                 const double weight =
                     static_cast<double>(std::min(a.count, b.count)) * (a.ns + b.ns);
@@ -109,17 +123,14 @@ std::optional<double> pairedLoss(const Runs& runs) {
 
 class ReadFitter {
 public:
-    ReadFitter(const Runs& all, const plan::BoardProfile& prior, LoaderKey key) : m_key(key) {
+    ReadFitter(
+        const Runs& all, const ReadsKnown& known, const plan::BoardProfile& prior, LoaderKey key)
+        : m_key(key), m_files(known.files), m_request{0, mostRequestNs(prior, key.first)} {
+        if (key.first == Loader::Pread)
+            m_request = {known.copyRequestNs, known.copyRequestNs};
         for (const RunObservation* run : all)
             if (run->loader == key.first && !run->isThrottled)
                 (run->threads == key.second ? m_runs : m_otherThreads).push_back(run);
-        const bool past = key.first == Loader::Direct || key.first == Loader::Uring;
-        // Shards of a run are of few sizes, so that anything else that tells them apart (where in
-        // the page cache they lie) looks like a cost of requests.
-        constexpr double kMore = 3;
-        m_mostRequestNs = kMore * prior.requestNs(
-                                      past ? plan::ReadPath::Direct : plan::ReadPath::Cached,
-                                      base::Bytes(plan::kPage));
     }
 
     std::optional<ReadFit> fit() const {
@@ -129,7 +140,7 @@ public:
             reads = fresh;
         if (reads.empty())
             return std::nullopt;
-        ReadLine line = lineThrough(reads, readLoss(reads), m_mostRequestNs);
+        ReadLine line = lineThrough(reads, readLoss(reads), m_request);
         line.scale(level(line));
         ReadFit out;
         out.costs.loader = m_key.first;
@@ -142,9 +153,9 @@ public:
         out.costs.wakeNs = wake();
         out.costs.releaseNsPerByte = release();
         out.offNs = line.off(reads);
-        for (const Reads* r : reads) {
-            out.allNs += static_cast<double>(r->count) * r->ns;
-            out.costs.samples += r->count;
+        for (const Laid& r : reads) {
+            out.allNs += static_cast<double>(r.reads->count) * r.reads->ns;
+            out.costs.samples += r.reads->count;
         }
         out.costs.residual = out.allNs > 0 ? out.offNs / out.allNs : 0;
         return out;
@@ -156,8 +167,14 @@ private:
         for (const RunObservation* run : m_runs)
             for (const Reads& r : run->reads)
                 if (r.intoFresh == intoFresh)
-                    all.push_back(&r);
+                    all.push_back(laid(*run, r));
         return all;
+    }
+
+    Laid laid(const RunObservation& run, const Reads& r) const {
+        return {
+            &r, static_cast<double>(r.extents.size()),
+            plan::copiedBytes(m_files, run.model, run.loader, r.extents)};
     }
 
     /// As runs show both ways; else as all runs together are explained with the least error; and
@@ -166,15 +183,15 @@ private:
         if (const auto paired = pairedLoss(m_runs))
             return *paired;
         const auto [alone, beside] =
-            std::minmax_element(reads.begin(), reads.end(), [](const Reads* a, const Reads* b) {
-                return a->besideOps < b->besideOps;
+            std::minmax_element(reads.begin(), reads.end(), [](const Laid& a, const Laid& b) {
+                return a.reads->besideOps < b.reads->besideOps;
             });
-        if ((*beside)->besideOps - (*alone)->besideOps < kApart)
+        if (beside->reads->besideOps - alone->reads->besideOps < kApart)
             return pairedLoss(m_otherThreads).value_or(0);
         constexpr double kStep = 0.05;
         double lost = 0, least = std::numeric_limits<double>::infinity();
         for (double tried = 0; tried <= kMostLost; tried += kStep) {
-            const double off = lineThrough(reads, tried, m_mostRequestNs).off(reads);
+            const double off = lineThrough(reads, tried, m_request).off(reads);
             if (off < least) {
                 least = off;
                 lost = tried;
@@ -193,7 +210,7 @@ private:
                 if (!r.intoFresh) {
                     const auto n = static_cast<double>(r.count);
                     took += n * r.ns;
-                    fits += n * line.of(r);
+                    fits += n * line.of(laid(*run, r));
                 }
             if (fits > 0)
                 ratios.push_back(took / fits);
@@ -204,10 +221,10 @@ private:
     /// Into memory that nothing has touched before; 0 where that was not seen.
     static double freshRate(const ReadList& fresh, const ReadLine& line) {
         std::vector<Weighted> perByte;
-        for (const Reads* r : fresh)
+        for (const Laid& r : fresh)
             perByte.push_back(
-                {(line.alone(*r) - line.requestNs * r->extents) / r->bytes,
-                 r->bytes * static_cast<double>(r->count)});
+                {(line.alone(*r.reads) - line.requestNs * r.extents) / r.bytes,
+                 r.bytes * static_cast<double>(r.reads->count)});
         const double ns = weightedMedian(perByte);
         return ns > 0 ? kNano / std::max(ns, line.nsPerByte) : 0;
     }
@@ -228,8 +245,9 @@ private:
     }
 
     LoaderKey m_key;
+    const std::vector<plan::CachedFile>& m_files;
+    RequestRange m_request;
     Runs m_runs, m_otherThreads; ///< of this loader
-    double m_mostRequestNs = 0;
 };
 
 } // namespace
@@ -240,8 +258,17 @@ lostBetween(double aloneNs, double aloneShare, double besideNs, double besideSha
     return {apart > 0 ? (besideNs - aloneNs) / apart : 0, apart > 0 ? weight : 0};
 }
 
-std::optional<ReadFit> fitReads(const Runs& runs, const plan::BoardProfile& prior, LoaderKey key) {
-    return ReadFitter(runs, prior, key).fit();
+double mostRequestNs(const plan::BoardProfile& prior, Loader loader) {
+    constexpr double kMore = 3;
+    const bool past = loader == Loader::Direct || loader == Loader::Uring;
+    return kMore *
+           prior.requestNs(
+               past ? plan::ReadPath::Direct : plan::ReadPath::Cached, base::Bytes(plan::kPage));
+}
+
+std::optional<ReadFit> fitReads(
+    const Runs& runs, const ReadsKnown& known, const plan::BoardProfile& prior, LoaderKey key) {
+    return ReadFitter(runs, known, prior, key).fit();
 }
 
 } // namespace shardscope::analyze

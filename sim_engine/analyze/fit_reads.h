@@ -31,9 +31,21 @@ struct ReadFit {
     double allNs = 0;
 };
 
+/// The most that an extent may cost beside its bytes. Shards of a run are of few sizes, so that
+/// anything else that tells them apart looks like a cost of requests: it is held to what the probe
+/// has seen of small ones.
+double mostRequestNs(const plan::BoardProfile& prior, plan::Loader loader);
+
+/// What is taken as known when reads are fitted.
+struct ReadsKnown {
+    std::vector<plan::CachedFile> files; ///< where copies find them in the page cache
+    double copyRequestNs = 0;            ///< what an extent costs a copy, beside its bytes
+};
+
 /// What reads of one loader cost beside so many threads. Runs that were throttled say nothing of
 /// it. None where no other is there.
 std::optional<ReadFit> fitReads(
-    const std::vector<const RunObservation*>& runs, const plan::BoardProfile& prior, LoaderKey key);
+    const std::vector<const RunObservation*>& runs, const ReadsKnown& known,
+    const plan::BoardProfile& prior, LoaderKey key);
 
 } // namespace shardscope::analyze

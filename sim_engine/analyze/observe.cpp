@@ -58,8 +58,11 @@ class Observer {
 public:
     Observer(
         const trace::Trace& trace, const plan::Plan& plan, Loader loader,
-        const plan::BoardProfile& board)
-        : m_trace(trace), m_plan(plan), m_board(board), m_keys(plan::kernelsOf(plan)) {
+        const plan::BoardProfile& board, bool isCold)
+        : m_trace(trace), m_plan(plan), m_board(board),
+          m_firstIsOther(isCold && loader != Loader::Direct && loader != Loader::Uring),
+          m_keys(plan::kernelsOf(plan)) {
+        m_run.model = plan.card->name;
         m_run.loader = loader;
         m_run.threads = plan.config.threads;
         m_run.isThrottled = plan.config.emulateRead.has_value();
@@ -119,13 +122,16 @@ private:
         Overlap moving(m_moving);
         std::map<std::tuple<std::uint32_t, int, std::int32_t, bool>, OpGroup> groups;
         std::vector<bool> waited(m_plan.shards.size()), fresh(m_plan.shards.size());
+        std::vector<std::int32_t> loads(m_plan.shards.size());
         std::int32_t tokens = 1, position = 0;
         const std::vector<std::uint32_t> sameAs = alike();
         for (const Event& e : m_trace.events) {
             if (e.kind == EventKind::Phase)
                 tokens = static_cast<std::int32_t>(e.a);
-            if (e.kind == EventKind::Load)
+            if (e.kind == EventKind::Load) {
                 waited[e.id] = true;
+                ++loads[e.id];
+            }
             if (e.kind == EventKind::Stall && e.id < fresh.size() && waited[e.id]) {
                 fresh[e.id] = true;
                 waited[e.id] = false;
@@ -142,6 +148,9 @@ private:
             const auto pass = static_cast<PassKind>(e.aux);
             const base::ShardId shard = m_plan.shardOfOp[e.id];
             const bool isFresh = shard.valid() && !op.weights.empty() && fresh[shard.index()];
+            if (isFresh && m_firstIsOther && m_run.loader == Loader::Mmap &&
+                loads[shard.index()] == 1)
+                continue;
             const auto begin = static_cast<double>(e.t_ns), time = static_cast<double>(e.a);
             const double share = time > 0 ? moving.of(begin, begin + time) / time : 0;
             const std::int32_t rows = rowsOf(op, pass, tokens);
@@ -248,6 +257,8 @@ private:
             if (e.kind != EventKind::Read || e.lane != Lane::Io || e.a == 0)
                 continue;
             const std::size_t number = next[e.id]++;
+            if (number == 0 && m_firstIsOther)
+                continue;
             const Place place = number < places[e.id].size() ? places[e.id][number] : Place();
             const auto begin = static_cast<double>(e.t_ns), time = static_cast<double>(e.a);
             const double share = computing.of(begin, begin + time) / time;
@@ -259,9 +270,8 @@ private:
         for (auto& [key, list] : times) {
             RunObservation::Reads r;
             const plan::Shard& shard = m_plan.shards[std::get<0>(key)];
-            r.fileOffset = shard.extents.front().fileOffset.value;
+            r.extents = shard.extents;
             r.bytes = shard.bytes.real();
-            r.extents = static_cast<double>(shard.extents.size());
             r.intoFresh = std::get<2>(key);
             r.count = static_cast<std::int64_t>(list.size());
             r.besideOps = beside[key] / static_cast<double>(list.size());
@@ -325,6 +335,7 @@ private:
     const trace::Trace& m_trace;
     const plan::Plan& m_plan;
     const plan::BoardProfile& m_board;
+    bool m_firstIsOther; ///< the first load of a shard comes from the device, later ones do not
     std::vector<plan::KernelKey> m_keys;
     std::vector<Span> m_moving, m_computing;
     RunObservation m_run;
@@ -334,7 +345,7 @@ private:
 
 Result<RunObservation> observe(
     const trace::Trace& trace, const plan::Plan& plan, Loader loader,
-    const plan::BoardProfile& board) {
+    const plan::BoardProfile& board, bool isCold) {
     const auto refused = [](std::string what) {
         return Error{
             ErrorCode::BadInput, std::move(what), "calibration",
@@ -350,7 +361,7 @@ Result<RunObservation> observe(
             "calibration", "give a run with --beam 1"};
     if (trace.dropped > 0 || !trace.complete)
         return refused("the trace lacks events");
-    return Observer(trace, plan, loader, board).take();
+    return Observer(trace, plan, loader, board, isCold).take();
 }
 
 } // namespace shardscope::analyze

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "sim_engine/base/bytes.h"
+#include "sim_engine/base/units.h"
 
 namespace shardscope::plan {
 

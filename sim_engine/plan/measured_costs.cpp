@@ -127,6 +127,25 @@ void takeReads(Taker& in, const Json& o, MeasuredCosts& costs) {
     costs.reads.push_back(reads);
 }
 
+void takeFile(Taker& in, const Json& o, MeasuredCosts& costs) {
+    CachedFile file;
+    file.model = in.text(o, "model");
+    constexpr double kLeastCell = 4096, kMostCell = 1e12;
+    file.cell =
+        base::Bytes(static_cast<std::int64_t>(in.real(o, "cell_bytes", kLeastCell, kMostCell)));
+    const auto list = o.find("copy_costs");
+    if (list == o.end() || !list->is_array() || list->size() > kMostEntries)
+        return in.fail("copy_costs", "is no list of a possible length");
+    for (const Json& cost : *list) {
+        constexpr double kMostCost = 1e3;
+        const double x = cost.is_number() ? cost.get<double>() : -1;
+        if (!(x > 0 && x <= kMostCost))
+            return in.fail("copy_costs", "has an element that is out of range");
+        file.costs.push_back(x);
+    }
+    costs.files.push_back(std::move(file));
+}
+
 } // namespace
 
 std::string_view weightSourceName(WeightSource source) {
@@ -199,8 +218,13 @@ Json toJson(const MeasuredCosts& costs) {
              {"release_ns_per_byte", r.releaseNsPerByte},
              {"residual", r.residual},
              {"samples", r.samples}});
-    return {{"ops", std::move(ops)},      {"reads", std::move(reads)}, {"start_ns", costs.startNs},
-            {"op_gap_ns", costs.opGapNs}, {"wake_ns", costs.wakeNs},   {"row_ns", costs.rowNs}};
+    Json files = Json::array();
+    for (const CachedFile& f : costs.files)
+        files.push_back(
+            {{"model", f.model}, {"cell_bytes", f.cell.value}, {"copy_costs", f.costs}});
+    return {{"files", std::move(files)}, {"ops", std::move(ops)},      {"reads", std::move(reads)},
+            {"start_ns", costs.startNs}, {"op_gap_ns", costs.opGapNs}, {"wake_ns", costs.wakeNs},
+            {"row_ns", costs.rowNs}};
 }
 
 Result<MeasuredCosts> measuredFromJson(const Json& document) {
@@ -211,6 +235,8 @@ Result<MeasuredCosts> measuredFromJson(const Json& document) {
     else {
         in.each(document, "ops", [&](const Json& o) { takeOp(in, o, costs); });
         in.each(document, "reads", [&](const Json& o) { takeReads(in, o, costs); });
+        if (document.contains("files")) // profiles of earlier versions have none
+            in.each(document, "files", [&](const Json& o) { takeFile(in, o, costs); });
         costs.startNs = in.real(document, "start_ns", 0, 1e12);
         costs.opGapNs = in.real(document, "op_gap_ns", 0, 1e9);
         costs.wakeNs = in.real(document, "wake_ns", 0, 1e9);

@@ -12,6 +12,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "sim_engine/base/result.h"
+#include "sim_engine/plan/cached_file.h"
 #include "sim_engine/plan/kernel_class.h"
 #include "sim_engine/plan/run_config.h"
 
@@ -76,6 +77,7 @@ struct MeasuredReads {
 struct MeasuredCosts {
     std::vector<MeasuredOp> ops;
     std::vector<MeasuredReads> reads;
+    std::vector<CachedFile> files;
     double startNs = 0; ///< from the start of the clock to the first step of a run
     double opGapNs = 0; ///< between two ops: the walk, its events
     double wakeNs = 0;  ///< after reads, where their loader was not seen

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sim_engine/plan/plan.h"
 
+#include <algorithm>
 #include <array>
 
 #include "sim_engine/base/format.h"
@@ -45,6 +46,18 @@ base::Bytes Plan::weightBytes(const model::Op& op) const {
 
 base::Bytes Plan::rowReadBytes(base::TensorId tensor) const {
     return rowsResident[tensor.index()] ? base::Bytes(0) : card->tensor(tensor).bytesPerRow();
+}
+
+double copiedBytes(
+    std::span<const CachedFile> files, const std::string& model, Loader loader,
+    std::span<const Extent> extents) {
+    const auto file = std::find_if(
+        files.begin(), files.end(), [&](const CachedFile& f) { return f.model == model; });
+    const bool isKnown = loader == Loader::Pread && file != files.end();
+    double sum = 0;
+    for (const Extent& e : extents)
+        sum += isKnown ? file->weighted(e.fileOffset, e.bytes) : e.bytes.real();
+    return sum;
 }
 
 base::Result<Plan> planOrError(

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -161,6 +162,12 @@ base::Result<Planned> plan(
 base::Result<Plan> planOrError(
     std::shared_ptr<const model::ModelCard> card, const RunConfig& config,
     const BoardProfile& board);
+
+/// The bytes of these parts of a model's file as `loader` brings them: a copy from the page cache
+/// counts each by how long it takes.
+double copiedBytes(
+    std::span<const CachedFile> files, const std::string& model, Loader loader,
+    std::span<const Extent> extents);
 
 /// The names behind the numbers of a trace of this plan.
 trace::Legend legendOf(const Plan& plan);

@@ -72,7 +72,8 @@ double ReadCosts::activeNs(const plan::Shard& shard, bool isFirst) const {
     const bool cached = isCached(shard, isFirst);
     if (m_measured && (cached || isPastCache(m_loader)))
         return extents * m_measured->requestNs +
-               shard.bytes.real() / m_measured->bytesPerSecond * kNano;
+               copiedBytes(m_board.measured.files, m_plan.card->name, m_loader, shard.extents) /
+                   m_measured->bytesPerSecond * kNano;
     double time = 0;
     switch (m_loader) {
     case Loader::Mmap: // a call; the pages come in while ops touch them

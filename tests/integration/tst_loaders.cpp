@@ -190,6 +190,73 @@ private slots:
     }
 
     void aFallBackStandsInTheTraceAndTheResult() {
+        Recorded run;
+        const bool isRefused = tests::runRefused({Refusal::IoUring}, [&] {
+            run = recorded({{"--max-tokens", "2"}, {"--pin", "none"}});
+        });
+        if (!isRefused)
+            QSKIP("no seccomp here");
+        QCOMPARE(run.result["io"]["loader"].get<std::string>(), "direct");
+        const auto note = run.result["io"]["notes"].at(0).get<std::string>();
+        QVERIFY(note.find("io_uring is refused") != std::string::npos);
+        QCOMPARE(run.result["io"]["loader_reason"].get<std::string>(), note);
+        QCOMPARE(run.recording.trace.legend.notes, std::vector<std::string>{note});
+        QVERIFY(!run.recording.run["cold"].get<bool>());
+        const auto& events = run.recording.trace.events;
+        QCOMPARE(
+            std::count_if(
+                events.begin(), events.end(),
+                [](const trace::Event& e) {
+                    return e.kind == trace::EventKind::Note && e.id == 0;
+                }),
+            1);
+    }
+
+    void aColdRunFindsNothingInThePageCache() {
+        if (forget() > 0.02)
+            QSKIP("this file system keeps pages that it is told to give back");
+        QFile file(modelFile());
+        QVERIFY(file.open(QIODevice::ReadWrite));
+        const QByteArray all = file.readAll();
+        QVERIFY(file.seek(0));
+        QCOMPARE(file.write(all), all.size()); // nothing of it is on the storage yet
+        QVERIFY(file.flush());
+        QVERIFY(cached() > 0.95);
+        const tests::Knobs knobs{{"--max-tokens", "1"}, {"--loader", "direct"}};
+        const Recorded cold = recorded(knobs, true);
+        QCOMPARE(
+            cold.result["io"]["notes"].at(0).get<std::string>(),
+            std::string("cold: nothing of the model was in the page cache"));
+        QCOMPARE(cold.recording.trace.legend.notes.size(), cold.result["io"]["notes"].size());
+        QVERIFY(cold.recording.run["cold"].get<bool>());
+        QVERIFY(cached() < 0.5); // the rest of the run reads past it
+        // What another program maps stays, and is told.
+        const uchar* map = file.map(0, file.size());
+        QVERIFY(map);
+        uchar sum = 0;
+        for (qint64 at = 0; at < file.size(); at += plan::kPage)
+            sum = static_cast<uchar>(sum + map[at]);
+        volatile uchar touched = sum;
+        (void)touched;
+        const Recorded held = recorded(knobs, true);
+        const auto note = held.result["io"]["notes"].at(0).get<std::string>();
+        QVERIFY2(note.find("stayed in the page cache") != std::string::npos, note.c_str());
+    }
+
+private:
+    QTemporaryDir m_folder{QStringLiteral(PROGRAMS_DIR "/loaders-XXXXXX")};
+    std::vector<float> m_reference;
+
+    QString modelFile() const { return m_folder.filePath("model.bin"); }
+    std::string model() const { return modelFile().toStdString(); }
+    std::string dump() const { return m_folder.filePath("logits").toStdString(); }
+
+    struct Recorded {
+        nlohmann::ordered_json result;
+        trace::Recording recording;
+    };
+    /// A run as the agent does it.
+    Recorded recorded(tests::Knobs knobs, bool isCold = false) const {
         class Bytes final : public agent::FrameSink {
         public:
             int put(trace::FrameKind, std::string_view frame) override {
@@ -202,43 +269,21 @@ private slots:
         agent::RunJob job;
         job.request.modelPath = model();
         job.request.audioPath = tests::sampleClip("syn-000.wav");
-        job.config = tests::configOf({{"--max-tokens", "2"}, {"--pin", "none"}});
+        job.request.isCold = isCold;
+        job.config = tests::configOf(knobs);
         job.stream = &out;
-        nlohmann::ordered_json result;
-        const bool isRefused = tests::runRefused({Refusal::IoUring}, [&] {
-            if (auto done = job.perform())
-                result = *done;
-        });
-        if (!isRefused)
-            QSKIP("no seccomp here");
-        QCOMPARE(result["io"]["loader"].get<std::string>(), "direct");
-        const auto note = result["io"]["notes"].at(0).get<std::string>();
-        QVERIFY(note.find("io_uring is refused") != std::string::npos);
-        QCOMPARE(result["io"]["loader_reason"].get<std::string>(), note);
+        Recorded run;
+        if (auto done = job.perform())
+            run.result = *done;
         QFile file(m_folder.filePath("run.sst"));
-        QVERIFY(file.open(QIODevice::WriteOnly));
+        if (!file.open(QIODevice::WriteOnly))
+            return run;
         file.write(bytes.bytes.data(), static_cast<qint64>(bytes.bytes.size()));
         file.close();
-        const auto recording = trace::readRecording(file.fileName().toStdString());
-        QVERIFY2(recording.ok(), recording.ok() ? "" : recording.error().line().c_str());
-        QCOMPARE(recording->trace.legend.notes, std::vector<std::string>{note});
-        const auto& events = recording->trace.events;
-        QCOMPARE(
-            std::count_if(
-                events.begin(), events.end(),
-                [](const trace::Event& e) {
-                    return e.kind == trace::EventKind::Note && e.id == 0;
-                }),
-            1);
+        if (auto recording = trace::readRecording(file.fileName().toStdString()))
+            run.recording = std::move(*recording);
+        return run;
     }
-
-private:
-    QTemporaryDir m_folder{QStringLiteral(PROGRAMS_DIR "/loaders-XXXXXX")};
-    std::vector<float> m_reference;
-
-    QString modelFile() const { return m_folder.filePath("model.bin"); }
-    std::string model() const { return modelFile().toStdString(); }
-    std::string dump() const { return m_folder.filePath("logits").toStdString(); }
 
     tests::EngineRun
     run(const QByteArray& loader, const QStringList& knobs, base::Bytes freeRam,

@@ -100,10 +100,10 @@ RunConfig configOf(std::initializer_list<std::pair<const char*, const char*>> kn
     return config;
 }
 
-Run runOf(const RunConfig& config) {
+Run runOf(const RunConfig& config, const BoardProfile& board = truth()) {
     Run run;
     run.plan = std::make_shared<Plan>(test::planned(test::card("tiny.en"), config));
-    run.trace = sim::simulate(*run.plan, truth());
+    run.trace = sim::simulate(*run.plan, board);
     return run;
 }
 
@@ -125,10 +125,10 @@ std::vector<RunConfig> learned() {
         configOf({{"budget_bytes", "60MiB"}, {"loader", "mmap"}})};
 }
 
-analyze::Fit fitted() {
+analyze::Fit fitted(const BoardProfile& truly = truth()) {
     std::vector<RunObservation> seen;
     for (const RunConfig& config : learned()) {
-        const Run run = runOf(config);
+        const Run run = runOf(config, truly);
         auto one = analyze::observe(run.trace, *run.plan, config.loader, prior());
         if (!one)
             qFatal("%s", one.error().line().c_str());
@@ -256,8 +256,30 @@ private slots:
         QCOMPARE(known.bytesRead, exact.bytesRead);
     }
 
+    /// Half of the file was written page by page, and takes three times as long to copy.
+    void findsWhereCopiesTakeLonger() {
+        BoardProfile board = truth();
+        const auto card = test::card("tiny.en");
+        constexpr int kCells = 80;
+        plan::CachedFile file{card->name, base::mebibytes(1), std::vector<double>(kCells, 0.5)};
+        std::fill(file.costs.begin() + kCells / 2, file.costs.end(), 1.5);
+        board.measured.files = {file};
+        const BoardProfile found = fitted(board).board;
+        QCOMPARE(found.measured.files.size(), std::size_t(1));
+        const auto& costs = found.measured.files[0].costs;
+        QVERIFY(isNear(found.measured.find(Loader::Pread, 2)->requestNs, 20'000, 0.2));
+        QVERIFY2(
+            isNear(costs[kCells / 2 + 8] / costs[kCells / 2 - 8], 3, 0.25),
+            qPrintable(QString::number(costs[kCells / 2 + 8] / costs[kCells / 2 - 8])));
+        const Run run = runOf(configOf({{"budget_bytes", "48MiB"}, {"decoder_shard", "2"}}), board);
+        const auto exact = analyze::summarise(run.trace);
+        const auto known = analyze::summarise(sim::simulate(*run.plan, found));
+        QVERIFY(isNear(known.decodeMsPerToken, exact.decodeMsPerToken, 0.05));
+    }
+
     void measuredCostsSurviveTheirFile() {
         const BoardProfile board = fitted().board;
+        QCOMPARE(board.measured.files.size(), std::size_t(1));
         auto again = plan::profileFromJson(plan::toJson(board));
         QVERIFY2(again.ok(), test::lineOf(again).c_str());
         QCOMPARE(plan::toJson(*again).dump(), plan::toJson(board).dump());
@@ -279,6 +301,19 @@ private slots:
         QVERIFY(!read.ok());
         QCOMPARE(read.error().code, base::ErrorCode::BadInput);
         QVERIFY(read.error().what.find(key.toStdString()) != std::string::npos);
+    }
+
+    void impossibleCopyCostsAreRefused() {
+        for (const double cost : {0.0, -1.0, 1e9}) {
+            auto document = plan::toJson(fitted().board);
+            document["measured"]["files"][0]["copy_costs"][3] = cost;
+            const auto read = plan::profileFromJson(document);
+            QVERIFY(!read.ok());
+            QVERIFY(read.error().what.find("copy_costs") != std::string::npos);
+        }
+        auto document = plan::toJson(fitted().board);
+        document["measured"]["files"][0]["cell_bytes"] = 0;
+        QVERIFY(!plan::profileFromJson(document).ok());
     }
 
     void tracesOfAnotherPlanAndTornOnesAreRefused() {

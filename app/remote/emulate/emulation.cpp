@@ -2,10 +2,7 @@
 #include "app/remote/emulate/emulation.h"
 
 #include <algorithm>
-#include <fcntl.h>
 #include <unistd.h>
-
-#include <QFile>
 
 #include "sim_engine/base/format.h"
 
@@ -17,15 +14,6 @@ namespace {
 
 bool isSoftAsked() {
     return qEnvironmentVariable("SHARDSCOPE_EMULATE") == QLatin1String("soft");
-}
-
-/// What is in the page cache was charged to others: the run would read it for nothing.
-void forgetPages(const QString& file) {
-    const int fd = ::open(QFile::encodeName(file).constData(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-    ::close(fd);
 }
 
 } // namespace
@@ -53,8 +41,6 @@ std::shared_ptr<Emulation> Emulation::prepare(
             run->m_processorBy = run->m_box->processorBy();
     }
     run->holdSoftly(config);
-    if (run->m_box && !run->m_box->readsBy().isEmpty())
-        forgetPages(model);
     return run;
 }
 

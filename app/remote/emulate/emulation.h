@@ -22,6 +22,9 @@ public:
         const plan::BoardProfile& board, const std::optional<plan::BoardProfile>& local,
         const QString& model, plan::RunConfig& config, const CgroupRoots& roots = {});
 
+    /// What is in the page cache was charged to others: the run would read it for nothing.
+    bool beginsCold() const { return m_box && !m_box->readsBy().isEmpty(); }
+
     /// {"board", "memory": {"limit_bytes", "by"}, "reads": {"bytes_per_s", "by"}, "processor":
     /// {"cores", "by"}, "threads"}; after the run also {"memory": {"peak_bytes"}}.
     nlohmann::ordered_json toJson() const;

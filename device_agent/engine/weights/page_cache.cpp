@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "sim_engine/base/format.h"
 
@@ -38,6 +41,19 @@ void dropFromCache(const WeightFile& file, const PageSpan& pages) {
     ::posix_fadvise(
         file.descriptor(), static_cast<off_t>(pages.fileOffset.value),
         static_cast<off_t>(pages.bytes.value), POSIX_FADV_DONTNEED);
+}
+
+base::Status forgetPages(const WeightFile& file) {
+    // The kernel keeps pages that it has not written yet.
+    int code = ::fdatasync(file.descriptor()) == 0 ? 0 : errno;
+    if (code == 0)
+        code = ::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_DONTNEED);
+    if (code == 0 || code == EINVAL || code == EROFS) // there is nothing to write, or to give back
+        return {};
+    return base::Error{
+        base::ErrorCode::Failed,
+        std::string("its pages cannot be given back: ") + std::strerror(code), file.path(),
+        "check the storage, or run it without --cold"};
 }
 
 double cachedShare(const WeightFile& file) {

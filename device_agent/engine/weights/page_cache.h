@@ -39,6 +39,10 @@ CacheChoice choosePageCache(const plan::Plan& plan, std::optional<base::Bytes> f
 /// Gives the pages back that nobody maps.
 void dropFromCache(const WeightFile& file, const PageSpan& pages);
 
+/// Gives back all pages of the file, also those that were not written to the storage yet. What
+/// other programs map stays. Failed where the storage fails.
+base::Status forgetPages(const WeightFile& file);
+
 /// Share of the file that is in the page cache, as far as the kernel tells: 0 to 1.
 double cachedShare(const WeightFile& file);
 

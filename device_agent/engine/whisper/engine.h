@@ -22,6 +22,7 @@ struct RunRequest {
     std::string modelPath;
     std::string audioPath;
     std::vector<tokenizer::Token> promptIds; ///< empty: the usual prompt
+    bool isCold = false;                     ///< begins with nothing of the model in the page cache
     bool rawGreedy = false;  ///< plain argmax, nothing suppressed, no end before the last token
     std::string dumpMel;     ///< file for n_mels x frames f32; empty: none
     std::string dumpEncoder; ///< file for positions x d f32
