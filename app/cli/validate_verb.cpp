@@ -42,7 +42,7 @@ const std::vector<Flag>& flags() {
             {"--audio", "FILE", "What to transcribe (default: a clip of the sample)."},
             {"--grid", "FILE", "Configurations in JSON (default: one that covers the knobs)."},
             {"--repeat", "R",
-             "Most runs of each configuration; the median counts (default: 5). Where the\n"
+             "Most runs of each configuration; the median counts (default: 7). Where the\n"
              "      first two agree no more are made."},
             {"--part", "I/N", "Only every N-th configuration, from the I-th on."},
             {"--json", "", "The document, with each configuration."}};
@@ -58,7 +58,7 @@ struct Order {
     std::shared_ptr<const model::ModelCard> card;
     plan::BoardProfile prior;
     std::vector<plan::RunConfig> grid;
-    std::size_t repeats = 5;
+    std::size_t repeats = 7;
     std::function<void(RunController&)> way;
 };
 
@@ -118,7 +118,7 @@ Result<Order> readOrder(const Args& args, RunStore& store) {
         return status.error();
     Order order;
     order.board = QString::fromStdString(args.valueOr("--board", "local"));
-    auto repeats = args.count("--repeat", 5, 100);
+    auto repeats = args.count("--repeat", 7, 100);
     if (!repeats)
         return repeats.error();
     order.repeats = static_cast<std::size_t>(*repeats);

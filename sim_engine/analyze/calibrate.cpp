@@ -117,13 +117,21 @@ private:
 
     double lostOf(const RunObservation& run) const { return m_lost.at(keyOf(run)); }
 
+    /// The first ops of a run alone are of cold caches: a few say nothing of the rest.
+    static bool isSeenAlone(const Shape& shape) {
+        constexpr std::int64_t kEnough = 10; // one of so many
+        std::int64_t alone = 0, all = 0;
+        for (const Seen& s : shape.seen) {
+            alone += s.ops->besideReads < kAlone ? s.ops->count : 0;
+            all += s.ops->count;
+        }
+        return alone * kEnough >= all;
+    }
+
     /// Times without reads: as they were alone where that was seen, else with what reads took away.
     void fitOps() {
         for (Shape& shape : m_shapes) {
-            const bool seenAlone =
-                std::any_of(shape.seen.begin(), shape.seen.end(), [](const Seen& s) {
-                    return s.ops->besideReads < kAlone;
-                });
+            const bool seenAlone = isSeenAlone(shape);
             std::vector<Weighted> times, slopes;
             shape.fit.samples = 0;
             for (const Seen& s : shape.seen) {
