@@ -276,7 +276,7 @@ private:
             if (held.source != plan::WeightSource::Mapped || held.weightBytes <= 0 ||
                 key != LoaderKey(Loader::Mmap, held.threads))
                 continue;
-            for (const auto source : {plan::WeightSource::Pinned, plan::WeightSource::Resident}) {
+            for (const auto source : {plan::WeightSource::Resident, plan::WeightSource::Pinned}) {
                 held.source = source;
                 const auto same =
                     std::find_if(m_shapes.begin(), m_shapes.end(), [&](const Shape& s) {

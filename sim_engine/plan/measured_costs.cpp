@@ -153,7 +153,8 @@ std::string_view weightSourceName(WeightSource source) {
 }
 
 WeightSource heldSource(const Plan& plan) {
-    return plan.streamedPerToken.value > 0 ? WeightSource::Pinned : WeightSource::Resident;
+    const bool streams = plan.streamedPerToken.value > 0 && plan.config.loader != Loader::Mmap;
+    return streams ? WeightSource::Pinned : WeightSource::Resident;
 }
 
 WeightSource freshSource(Loader loader) {

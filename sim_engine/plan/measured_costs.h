@@ -29,7 +29,8 @@ inline constexpr std::size_t kWeightSourceCount = 5;
 std::string_view weightSourceName(WeightSource source);
 
 struct Plan;
-/// Where weights come from that were not just loaded; ops without weights count as such.
+/// Where weights come from that were not just loaded; ops without weights count as such. Lazy maps
+/// move nothing beside them.
 WeightSource heldSource(const Plan& plan);
 
 /// Where weights come from when they were just loaded.
