@@ -31,7 +31,7 @@ struct RunObservation {
         std::int64_t count = 0;
     };
     /// Reads of one shard, with little computing beside them or with much, into places that the
-    /// caches still hold or have lost.
+    /// caches still hold or have lost. In the order of the shards.
     struct Reads {
         std::vector<plan::Extent> extents;
         double bytes = 0;
@@ -40,6 +40,10 @@ struct RunObservation {
         double lost = 0;        ///< share of their places that the caches have lost
         bool intoFresh = false; ///< memory that nothing has touched before
         std::int64_t count = 0;
+
+        /// From this share on they count as reads into lost places.
+        static constexpr double kMostlyLost = 0.5;
+        bool isMostlyLost() const { return lost >= kMostlyLost; }
     };
     std::string model;
     plan::Loader loader = plan::Loader::Pread;

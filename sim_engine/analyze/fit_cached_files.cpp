@@ -45,6 +45,8 @@ public:
         m_runs.push_back(std::move(copied));
     }
 
+    bool hasSeen() const { return m_end > Bytes(0); }
+
     CachedFile fit() {
         const Bytes least = base::mebibytes(1);
         m_file.cell = std::max(least, Bytes(m_end.value / kMostCells + 1));
@@ -119,19 +121,16 @@ std::vector<CachedFile> fitCachedFiles(
     std::vector<CachedFile> files;
     for (const std::string& model : models) {
         FileFitter fitter(model);
-        bool isSeen = false;
         for (const RunObservation* run : runs) {
             if (run->model != model || run->loader != plan::Loader::Pread || run->isThrottled)
                 continue;
             const auto mean = std::find_if(reads.begin(), reads.end(), [&](const MeasuredReads& r) {
                 return r.loader == run->loader && r.threads == run->threads;
             });
-            if (mean == reads.end())
-                continue;
-            fitter.add(*run, *mean);
-            isSeen = true;
+            if (mean != reads.end())
+                fitter.add(*run, *mean);
         }
-        if (isSeen)
+        if (fitter.hasSeen())
             files.push_back(fitter.fit());
     }
     return files;

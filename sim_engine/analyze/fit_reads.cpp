@@ -24,10 +24,6 @@ constexpr double kNano = 1e9;
 /// Shares of computing beside reads that differ by less tell nothing.
 constexpr double kApart = 0.1;
 
-bool isMostlyLost(const Reads& r) {
-    return r.lost >= 0.5;
-}
-
 /// time * (1 - readLoss * beside) = requestNs * extents + (nsPerByte + lostNsPerByte * lost) *
 /// bytes.
 struct ReadLine {
@@ -65,10 +61,10 @@ ReadLine lineThrough(const ReadList& reads, double readLoss, const RequestRange&
     ReadLine line;
     line.readLoss = readLoss;
     const bool allLost = std::all_of(
-        reads.begin(), reads.end(), [](const Laid& r) { return isMostlyLost(*r.reads); });
+        reads.begin(), reads.end(), [](const Laid& r) { return r.reads->isMostlyLost(); });
     double nn = 0, nb = 0, bb = 0, ny = 0, by = 0;
     for (const Laid& r : reads) {
-        if (isMostlyLost(*r.reads) && !allLost)
+        if (r.reads->isMostlyLost() && !allLost)
             continue;
         const double y = line.alone(*r.reads);
         const double w = std::sqrt(static_cast<double>(r.reads->count)) / (y * y);
@@ -91,7 +87,7 @@ ReadLine lineThrough(const ReadList& reads, double readLoss, const RequestRange&
     std::vector<Weighted> more;
     for (const Laid& laid : reads) {
         const Reads& r = *laid.reads;
-        if (isMostlyLost(r))
+        if (r.isMostlyLost())
             more.push_back(
                 {(line.alone(r) - line.requestNs * laid.extents - line.nsPerByte * laid.bytes) /
                      (r.lost * r.bytes),
@@ -101,16 +97,22 @@ ReadLine lineThrough(const ReadList& reads, double readLoss, const RequestRange&
     return line;
 }
 
+bool isOfSameBytes(const Reads& a, const Reads& b) {
+    return a.bytes == b.bytes && a.extents.front().fileOffset == b.extents.front().fileOffset;
+}
+
 /// What reads lose beside ops, by reads of the same bytes into the same kind of place that a run
 /// shows both ways; none where no run does.
 std::optional<double> pairedLoss(const Runs& runs) {
     std::vector<Weighted> lost;
     for (const RunObservation* run : runs)
-        for (const Reads& a : run->reads)
-            for (const Reads& b : run->reads) {
-                if (a.intoFresh || b.intoFresh || a.bytes != b.bytes ||
-                    a.extents.front().fileOffset != b.extents.front().fileOffset ||
-                    isMostlyLost(a) != isMostlyLost(b) || b.besideOps - a.besideOps < kApart)
+        for (auto one = run->reads.begin(); one != run->reads.end(); ++one)
+            for (auto other = one + 1; // those of a shard stand together
+                 other != run->reads.end() && isOfSameBytes(*one, *other); ++other) {
+                const bool isFirst = one->besideOps < other->besideOps;
+                const Reads &a = isFirst ? *one : *other, &b = isFirst ? *other : *one;
+                if (a.intoFresh || b.intoFresh || a.isMostlyLost() != b.isMostlyLost() ||
+                    b.besideOps - a.besideOps < kApart)
                     continue;
                 const double weight =
                     static_cast<double>(std::min(a.count, b.count)) * (a.ns + b.ns);

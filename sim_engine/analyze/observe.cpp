@@ -52,7 +52,6 @@ private:
 
 /// Above this share something counts as done beside something else.
 constexpr double kBeside = 0.25;
-constexpr double kMostlyLost = 0.5;
 
 class Observer {
 public:
@@ -262,7 +261,9 @@ private:
             const Place place = number < places[e.id].size() ? places[e.id][number] : Place();
             const auto begin = static_cast<double>(e.t_ns), time = static_cast<double>(e.a);
             const double share = computing.of(begin, begin + time) / time;
-            const Key key{e.id, share > kBeside, place.isFresh, place.lost >= kMostlyLost};
+            const Key key{
+                e.id, share > kBeside, place.isFresh,
+                place.lost >= RunObservation::Reads::kMostlyLost};
             times[key].push_back(time);
             beside[key] += share;
             lost[key] += place.lost;
