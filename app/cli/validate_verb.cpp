@@ -184,6 +184,7 @@ Result<bool> fillPageCache(const Order& order, plan::RunConfig config) {
     config.maxTokens = 1;
     RunOrder run = runOf(order, config);
     run.isCold = true;
+    showPhase(QStringLiteral("reading the model into the page cache"));
     RunDocument document;
     const auto error = runToEnd(nullptr, run, document, order.way);
     listenBetweenRuns();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -52,7 +53,7 @@ public:
             put(costs.ops, shape.fit,
                 [&](const MeasuredOp& op) { return op.shape == shape.fit.shape; });
         const ReadsKnown known = fitFiles();
-        for (const MeasuredReads& reads : readsWith(known))
+        for (const MeasuredReads& reads : readsWith(known, std::nullopt))
             put(costs.reads, reads, [&](const MeasuredReads& r) {
                 return r.loader == reads.loader && r.threads == reads.threads;
             });
@@ -243,8 +244,8 @@ private:
         for (double share = 1; share > kLeast; share *= kStep) {
             ReadsKnown tried{{}, most * share};
             for (int round = 0; round < kFileRounds; ++round)
-                tried.files = fitCachedFiles(m_runs, readsWith(tried));
-            (void)readsWith(tried);
+                tried.files = fitCachedFiles(m_runs, readsWith(tried, Loader::Pread));
+            (void)readsWith(tried, Loader::Pread);
             if (m_readsOff < least) {
                 least = m_readsOff;
                 best = std::move(tried);
@@ -253,10 +254,13 @@ private:
         return best;
     }
 
-    std::vector<MeasuredReads> readsWith(const ReadsKnown& known) {
+    /// Of this loader; none: of all.
+    std::vector<MeasuredReads> readsWith(const ReadsKnown& known, std::optional<Loader> loader) {
         m_readsOff = m_readsAll = 0;
         std::vector<MeasuredReads> all;
-        for (const auto& [key, lost] : m_lost)
+        for (const auto& [key, lost] : m_lost) {
+            if (loader && key.first != *loader)
+                continue;
             if (auto reads = fitReads(m_runs, known, m_prior, key)) {
                 reads->costs.computeLoss = lost;
                 reads->costs.touchNsPerByte = touchOf(key);
@@ -264,6 +268,7 @@ private:
                 m_readsOff += reads->offNs;
                 m_readsAll += reads->allNs;
             }
+        }
         return all;
     }
 

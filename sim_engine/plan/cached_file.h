@@ -18,11 +18,11 @@ struct CachedFile {
     base::Bytes cell;          ///< of the file, for each of the costs
     std::vector<double> costs; ///< of copying a byte, against the mean of the file
 
-    /// The bytes of a part of the file, each counted by its cost.
+    /// The bytes of a part of the file, each counted by its cost; by 1 where that is not known.
     double weighted(base::Bytes offset, base::Bytes bytes) const {
-        double sum = 0;
-        each(offset, bytes, [&](std::size_t at, double part) { sum += part * costs[at]; });
-        return sum + std::max(0.0, (offset + bytes - size()).real());
+        double sum = bytes.real();
+        each(offset, bytes, [&](std::size_t at, double part) { sum += part * (costs[at] - 1); });
+        return sum;
     }
     /// fn(index of a cost, bytes of the part that it is for); what lies behind the last is left
     /// out.

@@ -85,7 +85,7 @@ public:
             m_usedAt[m_fresh.index()] = moment;
         m_fresh = {};
         const bool isFresh = shard.valid() && m_usedAt[shard.index()] == moment;
-        if (m_plan.staysPinned(id))
+        if (m_reads.lostNsPerByte() > 0 && m_plan.staysPinned(id))
             m_places.use(m_times.weightBytes(id));
         double time = m_times.nanos(id, c, isFresh ? m_reads.source() : m_held);
         if (isFresh && m_firstTouch != 0 && m_loaded[shard.index()] == 1)

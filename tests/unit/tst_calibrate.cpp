@@ -277,6 +277,14 @@ private slots:
         QVERIFY(isNear(known.decodeMsPerToken, exact.decodeMsPerToken, 0.05));
     }
 
+    void bytesBehindAKnownLayoutCountOnce() {
+        const plan::CachedFile file{"m", base::mebibytes(1), {2, 0.5}};
+        const double mebibyte = base::mebibytes(1).real();
+        QCOMPARE(file.weighted(base::Bytes(0), base::mebibytes(2)), 2.5 * mebibyte);
+        QCOMPARE(file.weighted(base::mebibytes(1), base::mebibytes(2)), 1.5 * mebibyte);
+        QCOMPARE(file.weighted(base::mebibytes(9), base::mebibytes(1)), mebibyte);
+    }
+
     void measuredCostsSurviveTheirFile() {
         const BoardProfile board = fitted().board;
         QCOMPARE(board.measured.files.size(), std::size_t(1));
